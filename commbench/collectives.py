@@ -1,0 +1,301 @@
+"""Each collective as one frozen value: what its size means, how many bytes cross the bus, what must come out.
+
+`message_bytes` is always the whole, unsharded buffer of one rank, as in nccl-tests' size column: for all_gather
+the output, for reduce_scatter the input. Bus factors are those of nccl-tests' doc/PERFORMANCE.md.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from commbench.errors import UsageError
+
+Share = Literal["whole", "shard", "none"]
+Placement = Literal["in", "out"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A run of elements that must stand in an output buffer.
+
+    `rank` says whose payload it is, or None for the reduction over all ranks; `start` and `length` are elements
+    of that rank's input.
+    """
+
+    rank: int | None
+    start: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Collective:
+    """One collective operation.
+
+    Attributes:
+        name: the word used in options, files and tables.
+        aliases: other spellings users know, lower case, without `_`, `-` and a `_perf` suffix.
+        reduces: takes an operator.
+        rooted: takes a root rank.
+        send, receive: what a rank's input and output buffer hold, as a share of the message ("whole", "shard").
+        sender_only, receiver_only: only the root has that whole buffer (scatter's input, gather's output).
+        synchronises: no rank can leave before every rank has entered, so the fastest rank is the last to enter.
+        bus: the factor from algorithm to bus bandwidth for n >= 2 ranks.
+        output: the pieces that must stand in `rank`'s output; empty where nothing is specified.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    reduces: bool
+    rooted: bool
+    send: Share
+    receive: Share
+    synchronises: bool
+    bus: Callable[[int], Fraction]
+    output: Callable[[int, int, int, int], tuple[Piece, ...]]
+
+    @property
+    def sharded(self) -> bool:
+        """The message is cut into one equal shard per rank."""
+        return "shard" in (self.send, self.receive) or self.name == "all_to_all"
+
+    @property
+    def moves(self) -> bool:
+        """False for barrier, which has no message."""
+        return self.receive != "none"
+
+    def bus_factor(self, world_size: int) -> float:
+        """Bus bandwidth over algorithm bandwidth; 0 for one rank, where nothing crosses a bus."""
+        return float(self.bus(world_size)) if world_size > 1 else 0.0
+
+    def expected(self, rank: int, world_size: int, root: int, elements: int) -> tuple[Piece, ...]:
+        """What must stand in `rank`'s output for a message of `elements` elements, in order."""
+        return self.output(rank, world_size, root, elements)
+
+    def elements(self, message_bytes: int, element_bytes: int, world_size: int) -> int:
+        """Elements of the message, rounded up to equal shards and never 0 (0 only for barrier)."""
+        if not self.moves:
+            return 0
+        elements = max(1, -(-message_bytes // element_bytes))
+        return -(-elements // world_size) * world_size if self.sharded else elements
+
+    def buffer_elements(self, side: Literal["send", "receive"], elements: int, world_size: int) -> int:
+        """Elements of a rank's send or receive buffer (the largest over ranks, which is the root's)."""
+        share = self.send if side == "send" else self.receive
+        return {"whole": elements, "shard": elements // world_size, "none": 0}[share]
+
+
+def _allreduce(rank: int, n: int, root: int, elements: int) -> tuple[Piece, ...]:
+    return (Piece(None, 0, elements),)
+
+
+def _reduce(rank: int, n: int, root: int, elements: int) -> tuple[Piece, ...]:
+    return (Piece(None, 0, elements),) if rank == root else ()
+
+
+def _reduce_scatter(rank: int, n: int, root: int, elements: int) -> tuple[Piece, ...]:
+    shard = elements // n
+    return (Piece(None, rank * shard, shard),)
+
+
+def _all_gather(rank: int, n: int, root: int, elements: int) -> tuple[Piece, ...]:
+    return tuple(Piece(source, 0, elements // n) for source in range(n))
+
+
+def _broadcast(rank: int, n: int, root: int, elements: int) -> tuple[Piece, ...]:
+    return (Piece(root, 0, elements),)
+
+
+def _all_to_all(rank: int, n: int, root: int, elements: int) -> tuple[Piece, ...]:
+    shard = elements // n
+    return tuple(Piece(source, rank * shard, shard) for source in range(n))
+
+
+def _gather(rank: int, n: int, root: int, elements: int) -> tuple[Piece, ...]:
+    return _all_gather(rank, n, root, elements) if rank == root else ()
+
+
+def _scatter(rank: int, n: int, root: int, elements: int) -> tuple[Piece, ...]:
+    shard = elements // n
+    return (Piece(root, rank * shard, shard),)
+
+
+def _send_recv(rank: int, n: int, root: int, elements: int) -> tuple[Piece, ...]:
+    return (Piece((rank - 1) % n, 0, elements),)
+
+
+def _nothing(rank: int, n: int, root: int, elements: int) -> tuple[Piece, ...]:
+    return ()
+
+
+def _one(n: int) -> Fraction:
+    return Fraction(1)
+
+
+def _shards(n: int) -> Fraction:
+    return Fraction(n - 1, n)
+
+
+def _twice_shards(n: int) -> Fraction:
+    return Fraction(2 * (n - 1), n)
+
+
+def _none(n: int) -> Fraction:
+    return Fraction(0)
+
+
+ALL_REDUCE = Collective(
+    "all_reduce", ("allreduce", "allr", "ar"), True, False, "whole", "whole", True, _twice_shards, _allreduce
+)
+REDUCE = Collective("reduce", ("red",), True, True, "whole", "whole", False, _one, _reduce)
+REDUCE_SCATTER = Collective(
+    "reduce_scatter",
+    ("reducescatter", "reducescattertensor", "reducescattersingle", "redsct", "rs"),
+    True,
+    False,
+    "whole",
+    "shard",
+    True,
+    _shards,
+    _reduce_scatter,
+)
+ALL_GATHER = Collective(
+    "all_gather",
+    ("allgather", "allgatherintotensor", "allgathersingle", "allg", "ag"),
+    False,
+    False,
+    "shard",
+    "whole",
+    True,
+    _shards,
+    _all_gather,
+)
+BROADCAST = Collective("broadcast", ("bcast",), False, True, "whole", "whole", False, _one, _broadcast)
+ALL_TO_ALL = Collective(
+    "all_to_all", ("alltoall", "alltoallsingle", "a2a"), False, False, "whole", "whole", True, _shards, _all_to_all
+)
+GATHER = Collective("gather", (), False, True, "shard", "whole", False, _shards, _gather)
+SCATTER = Collective("scatter", (), False, True, "whole", "shard", False, _shards, _scatter)
+SEND_RECV = Collective(
+    "send_recv", ("sendrecv", "sendreceive", "p2p"), False, False, "whole", "whole", False, _one, _send_recv
+)
+BARRIER = Collective("barrier", (), False, False, "none", "none", True, _none, _nothing)
+
+COLLECTIVES: dict[str, Collective] = {
+    c.name: c
+    for c in (
+        ALL_REDUCE,
+        REDUCE,
+        REDUCE_SCATTER,
+        ALL_GATHER,
+        BROADCAST,
+        ALL_TO_ALL,
+        GATHER,
+        SCATTER,
+        SEND_RECV,
+        BARRIER,
+    )
+}
+DEFAULT_COLLECTIVES = ("all_reduce", "reduce", "reduce_scatter", "all_gather")
+OPERATORS = ("sum", "avg", "min", "max", "prod")
+
+# Our names first; the others are nccl-tests', torch's, numpy's and nccom-test's. ELEMENT_BYTES fixes the order shown.
+ELEMENT_BYTES = {
+    "float32": 4,
+    "float16": 2,
+    "bfloat16": 2,
+    "float64": 8,
+    "int8": 1,
+    "uint8": 1,
+    "int32": 4,
+    "uint32": 4,
+    "int64": 8,
+    "uint64": 8,
+    "float8_e4m3": 1,
+    "float8_e5m2": 1,
+}
+_DTYPE_ALIASES = {
+    "float": "float32",
+    "fp32": "float32",
+    "f32": "float32",
+    "half": "float16",
+    "fp16": "float16",
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "double": "float64",
+    "fp64": "float64",
+    "f64": "float64",
+    "char": "int8",
+    "i8": "int8",
+    "byte": "uint8",
+    "u8": "uint8",
+    "int": "int32",
+    "i32": "int32",
+    "uint": "uint32",
+    "u32": "uint32",
+    "long": "int64",
+    "i64": "int64",
+    "u64": "uint64",
+    "f8e4m3": "float8_e4m3",
+    "fp8e4m3": "float8_e4m3",
+    "fp8_e4m3": "float8_e4m3",
+    "float8_e4m3fn": "float8_e4m3",
+    "fp8": "float8_e4m3",
+    "f8e5m2": "float8_e5m2",
+    "fp8e5m2": "float8_e5m2",
+    "fp8_e5m2": "float8_e5m2",
+}
+_OPERATOR_ALIASES = {
+    "mean": "avg",
+    "average": "avg",
+    "product": "prod",
+    "add": "sum",
+    "minimum": "min",
+    "maximum": "max",
+}
+
+
+def collective_named(name: str) -> Collective:
+    """Find a collective by any name users know: `all_reduce`, `AllReduce`, `allreduce_perf`, `allr`, `a2a` ...
+
+    Raises:
+        UsageError: for an unknown name.
+    """
+    word = name.lower().replace("-", "_").removesuffix("_perf").replace("_", "")
+    for collective in COLLECTIVES.values():
+        if word == collective.name.replace("_", "") or word in collective.aliases:
+            return collective
+    raise UsageError(
+        "an unknown collective was asked for",
+        expected=", ".join(COLLECTIVES),
+        found=repr(name),
+        fix="use one of these names (nccl-tests' and torch's spellings are understood too)",
+    )
+
+
+def dtype_named(name: str) -> str:
+    """Our name of a dtype given nccl-tests', torch's, numpy's or a short name. Raises UsageError if unknown."""
+    word = name.lower().removeprefix("torch.").removeprefix("nccl")
+    word = _DTYPE_ALIASES.get(word, word)
+    if word not in ELEMENT_BYTES:
+        raise UsageError(
+            "an unknown dtype was asked for",
+            expected=", ".join(ELEMENT_BYTES),
+            found=repr(name),
+            fix="use one of these, or nccl-tests' (float, half, double ...) or a short name (fp32, bf16 ...)",
+        )
+    return word
+
+
+def operator_named(name: str) -> str:
+    """Our name of a reduction operator. Raises UsageError if unknown."""
+    word = name.lower().removeprefix("reduceop.")
+    word = _OPERATOR_ALIASES.get(word, word)
+    if word not in OPERATORS:
+        raise UsageError(
+            "an unknown reduction operator was asked for",
+            expected=", ".join(OPERATORS),
+            found=repr(name),
+            fix="use one of these after -o",
+        )
+    return word
