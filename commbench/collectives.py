@@ -37,8 +37,8 @@ class Collective:
         aliases: other spellings users know, lower case, without `_`, `-` and a `_perf` suffix.
         reduces: takes an operator.
         rooted: takes a root rank.
-        send, receive: what a rank's input and output buffer hold, as a share of the message ("whole", "shard").
-        sender_only, receiver_only: only the root has that whole buffer (scatter's input, gather's output).
+        send, receive: what a rank's input and output buffer hold, as a share of the message; where only the root has
+            that buffer (scatter's input, gather's output), what the root's holds.
         synchronises: no rank can leave before every rank has entered, so the fastest rank is the last to enter.
         bus: the factor from algorithm to bus bandwidth for n >= 2 ranks.
         output: the pieces that must stand in `rank`'s output; empty where nothing is specified.
@@ -237,11 +237,13 @@ _DTYPE_ALIASES = {
     "i64": "int64",
     "u64": "uint64",
     "f8e4m3": "float8_e4m3",
+    "float8e4m3": "float8_e4m3",
     "fp8e4m3": "float8_e4m3",
     "fp8_e4m3": "float8_e4m3",
     "float8_e4m3fn": "float8_e4m3",
     "fp8": "float8_e4m3",
     "f8e5m2": "float8_e5m2",
+    "float8e5m2": "float8_e5m2",
     "fp8e5m2": "float8_e5m2",
     "fp8_e5m2": "float8_e5m2",
 }

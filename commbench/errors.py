@@ -19,6 +19,7 @@ class CommbenchError(Exception):
     """
 
     exit_code = 2
+    alone = False  # set where one rank of many meets an error that the others cannot know of
 
     def __init__(self, wrong: str, *, expected: str, found: str, fix: str) -> None:
         super().__init__(wrong, expected, found, fix)

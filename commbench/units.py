@@ -6,6 +6,7 @@ K, M, G and KiB, MiB, GiB are all binary (as in nccl-tests); rates are decimal: 
 
 import re
 from fractions import Fraction
+from math import inf
 
 from commbench.errors import UsageError
 
@@ -14,7 +15,7 @@ MICROSECOND = 1e-6
 GIGABYTE_PER_SECOND = 1e9
 
 _BINARY = {"": 1, "K": KIB, "M": MIB, "G": GIB, "T": TIB}
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?\s*", re.IGNORECASE)
+_SIZE = re.compile(r"\s*(\d{1,30}(?:\.\d{1,30})?)\s*([KMGT]?)(?:I?B)?\s*", re.IGNORECASE)
 _DURATION = re.compile(r"\s*(\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+)\s*(us|ms|s|min|h)?\s*", re.IGNORECASE)
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
@@ -47,22 +48,23 @@ def parse_duration(text: str) -> float:
         UsageError: for anything else.
     """
     match = _DURATION.fullmatch(text)
-    if not match:
+    seconds = float(match[1]) * _SECONDS[(match[2] or "s").lower()] if match else inf
+    if seconds == inf:  # 1e999 too
         raise UsageError(
             "a time cannot be read",
             expected="seconds, or a number with us, ms, s, min or h",
             found=repr(text),
             fix="write for example 20, 250ms or 10min",
         )
-    return float(match[1]) * _SECONDS[(match[2] or "s").lower()]
+    return seconds
 
 
 def format_size(size: int) -> str:
     """Print a size exactly: `8 B`, `64 KiB`, `1.5 MiB`; a size that no suffix holds in four digits stays in bytes."""
     for unit, name in ((TIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
-        if size >= unit:
-            text = f"{size / unit:.4g}"
-            return f"{text} {name}" if Fraction(text) * unit == size else f"{size} B"
+        text = f"{size / unit:.4g}"
+        if unit <= size < 10_000 * unit and Fraction(text) * unit == size:
+            return f"{text} {name}"
     return f"{size} B"
 
 
@@ -77,7 +79,7 @@ def format_size_short(size: float) -> str:
 def format_seconds(seconds: float) -> str:
     """Print a time in three digits with the unit that suits it: `1.23 us`, `45.6 ms`, `7.89 s`, `12 min`."""
     if seconds >= 600:
-        return f"{seconds / 60:.3g} min"
+        return f"{seconds / 60:.3g} min" if seconds < 999.5 * 60 else f"{seconds / 60:.0f} min"
     for unit, name in ((1.0, "s"), (1e-3, "ms")):
         if seconds >= unit * 0.9995:
             return f"{_three_digits(seconds / unit)} {name}"

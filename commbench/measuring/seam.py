@@ -54,7 +54,12 @@ class World(Protocol):
 
 
 class Operation(Protocol):
-    """One collective with its buffers, ready to be called."""
+    """One collective with its buffers, ready to be called.
+
+    `most_calls`: calls that one sample may make before in-place results could overflow (inf if never).
+    """
+
+    most_calls: float
 
     def time(self, calls: int) -> float:
         """Align all ranks, make `calls` calls, return the seconds for all of them on this rank's clock.
@@ -71,11 +76,18 @@ class Operation(Protocol):
 
 
 class Backend(Protocol):
-    """A communication library on a world."""
+    """A communication library on a world.
+
+    `groups` are the ranks of each collective: one group of all ranks, or disjoint groups that run it at once.
+    """
 
     name: str
     clock: Clock
-    world: World
+    groups: tuple[tuple[int, ...], ...]
+
+    @property
+    def world(self) -> World:
+        """Who takes part."""
 
     def refusal(self, case: Case) -> str | None:
         """Why this backend cannot run the case (the same answer on every rank), or None."""

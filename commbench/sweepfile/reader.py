@@ -4,22 +4,28 @@ A reader gets whole `Sweep`s. A cut last line (a killed run) is skipped with a n
 error that names the line, because a file that lost a row in the middle may have lost the wrong one.
 """
 
-import gc
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+import io
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 
-from commbench.errors import SweepFileError
+from commbench.sweepfile.damage import at_line, damaged, is_cut, other_format
+from commbench.sweepfile.opening import excerpt, not_a_sweep_file, open_sweep_file, refuse_foreign, unreadable
 from commbench.sweepfile.records import FORMAT, End, Header, LeftOut, MachineState, Measurement, Record, Transport
 
+
+class _Tag(msgspec.Struct):
+    """The fields of any record of any version."""
+
+    record: str
+    format: object = FORMAT
+
+
 _DECODER = msgspec.json.Decoder(Record)
-_ANY = msgspec.json.Decoder()
-_KNOWN = frozenset({"sweep", "measurement", "left_out", "transport", "machine_state", "end"})
-_KIND = re.compile(rb'\s*\{\s*"record"\s*:\s*"(\w+)"')
+_TAG = msgspec.json.Decoder(_Tag)
+_KNOWN = frozenset(str(kind.__struct_config__.tag) for kind in get_args(Record))
 
 
 @dataclass(frozen=True)
@@ -75,90 +81,93 @@ class _Draft:
 
 
 def read_sweeps(path: str | Path) -> tuple[Sweep, ...]:
-    """Read every sweep of a file, in order of their headers.
+    """Read every sweep of a file (or pipe), in order of their headers.
 
     Raises:
-        SweepFileError: unreadable, not a sweep file, an unknown format version, or damaged other than by a cut end.
+        SweepFileError: the file is not there, not a sweep file, of another format version, or damaged other than
+            by a cut end.
     """
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise SweepFileError(
-            "a sweep file cannot be read",
-            expected=f"a readable file at {path}",
-            found=error.strerror or str(error),
-            fix="check the path and its permissions",
-        ) from None
-    return parse_sweeps(content, str(path))
+    with open_sweep_file(path) as stream:
+        try:
+            return _parse(stream, str(path))
+        except OSError as error:
+            raise unreadable(path, error) from None
 
 
 def parse_sweeps(content: bytes, name: str = "<bytes>") -> tuple[Sweep, ...]:
     """As `read_sweeps`, from the file's bytes."""
+    return _parse(io.BufferedReader(io.BytesIO(content)), name)
+
+
+def _parse(stream: io.BufferedReader, name: str) -> tuple[Sweep, ...]:
+    refuse_foreign(stream, name)
     drafts: dict[str, _Draft] = {}
     notices: list[str] = []
-    with _collector_paused():
-        for number, line, is_last in _lines(content):
-            try:
-                record = _decode(line)
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                if is_last and drafts and not content.endswith(b"\n"):
-                    notices.append(f"line {number} is cut off and was skipped: the run ended while writing it")
-                    continue
-                raise _damaged(name, number, error) from None
-            if record is not None:
-                _add(drafts, record, name, number)
+    decode = _DECODER.decode
+    for number, line in enumerate(stream, 1):
+        try:
+            record = decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            if notice := _skipped(line, number, error, name, begun=bool(drafts)):
+                notices.append(notice)
+            continue
+        draft = drafts.get(record.sweep)
+        if type(record) is Measurement and draft is not None:  # nearly every line of a large file
+            draft.measurements.append(record)
+        elif type(record) is Header:
+            drafts[record.sweep] = _begin(record, draft, name, number)
+        elif draft is not None:
+            _add(draft, record)
+        else:
+            raise at_line(
+                name, number, "every record below its sweep's header", f"no header of sweep {record.sweep[:40]!r} above"
+            )
     if not drafts:
-        raise SweepFileError(
-            "this is not a sweep file",
-            expected='JSON Lines whose first record is {"record":"sweep", ...}',
-            found=f"{name} holds no such record ({len(content)} bytes)",
-            fix="give a file written with -J",
-        )
+        raise not_a_sweep_file(f"{name} holds no such record")
     return tuple(draft.sweep(tuple(notices)) for draft in drafts.values())
 
 
-def _lines(content: bytes) -> Iterator[tuple[int, bytes, bool]]:
-    """(line number, line, is the last one) for each line that is not blank."""
-    start, number, end = 0, 0, len(content.rstrip())
-    while start < end:
-        number += 1
-        stop = content.find(b"\n", start)
-        stop = len(content) if stop < 0 else stop
-        line = content[start:stop]
-        if line.strip():
-            yield number, line, stop >= end
-        start = stop + 1
+def _skipped(line: bytes, number: int, error: Exception, name: str, *, begun: bool) -> str:
+    """Why a line that is no record may be skipped: a notice, or nothing to say (blank, or an unknown kind).
+
+    Raises:
+        SweepFileError: it may not.
+    """
+    if not line.strip():
+        return ""
+    kind, version = _kind_and_format(line) if isinstance(error, msgspec.ValidationError) else (None, FORMAT)
+    if kind is not None and kind not in _KNOWN:
+        return ""
+    if kind == "sweep" and version != FORMAT:  # before its fields are judged by our rules
+        raise other_format(name, number, version)
+    if is_cut(line):
+        if begun:
+            return f"line {number} is cut off and was skipped: the run ended while writing it"
+        raise not_a_sweep_file(
+            f"{name}:{number}: the run ended while writing the first record", "delete it and measure again"
+        )
+    if not begun and not line.startswith(b'{"record"'):
+        raise not_a_sweep_file(f"{name}:{number}: {excerpt(line)}")
+    raise damaged(name, number, line, error) from None
 
 
-def _decode(line: bytes) -> Record | None:
-    """The record of a line, None for a kind we do not know."""
-    kind = _KIND.match(line)
-    if kind is None or kind[1].decode() not in _KNOWN:  # rare: other key order, or an unknown kind
-        document = _ANY.decode(line)
-        named = document.get("record") if isinstance(document, dict) else None
-        if not isinstance(named, str):
-            raise msgspec.ValidationError("Object missing required field `record`")
-        if named not in _KNOWN:
-            return None
-    return _DECODER.decode(line)
+def _kind_and_format(line: bytes) -> tuple[str | None, object]:
+    try:
+        tag = _TAG.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None, FORMAT
+    return tag.record, tag.format
 
 
-def _add(drafts: dict[str, _Draft], record: Record, name: str, number: int) -> None:
-    if isinstance(record, Header):
-        if record.format != FORMAT:
-            raise SweepFileError(
-                "this sweep file has a format this version does not read",
-                expected=f"format {FORMAT}",
-                found=f"format {record.format} at {name}:{number}",
-                fix="read it with the commbench that wrote it, or a newer one",
-            )
-        if record.sweep in drafts:
-            raise _damaged(name, number, ValueError(f"a second header of sweep {record.sweep}"))
-        drafts[record.sweep] = _Draft(record)
-        return
-    draft = drafts.get(record.sweep)
-    if draft is None:
-        raise _damaged(name, number, ValueError(f"a record of sweep {record.sweep!r}, which has no header above it"))
+def _begin(header: Header, already: _Draft | None, name: str, number: int) -> _Draft:
+    if header.format != FORMAT:
+        raise other_format(name, number, header.format)
+    if already is not None:
+        raise at_line(name, number, "one header a sweep", f"a second header of sweep {header.sweep[:40]!r}")
+    return _Draft(header)
+
+
+def _add(draft: _Draft, record: Record) -> None:
     match record:
         case Measurement():
             draft.measurements.append(record)
@@ -170,27 +179,6 @@ def _add(drafts: dict[str, _Draft], record: Record, name: str, number: int) -> N
             draft.states.append(record)
         case End():
             draft.end = record
-
-
-def _damaged(name: str, number: int, error: Exception) -> SweepFileError:
-    return SweepFileError(
-        f"a sweep file is damaged at line {number}",
-        expected="one strict JSON record a line (commbench schema)",
-        found=f"{name}:{number}: {error}",
-        fix="restore the file, or delete that line if you know what it was",
-    )
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Reading a million records makes no cycles, but the collector would walk all of them again and again."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def without_notices(sweep: Sweep) -> Sweep:

@@ -18,9 +18,13 @@ Placement = Literal["in", "out"]
 Clock = Literal["device", "host"]
 Status = Literal["complete", "aborted", "timed-out"]
 
-Count = Annotated[int, msgspec.Meta(ge=0)]
-Positive = Annotated[int, msgspec.Meta(ge=1)]
-Seconds = Annotated[float, msgspec.Meta(ge=0)]
+# Upper bounds keep every sum, ratio and array of a reader finite, whatever a damaged file says.
+_LARGEST = (1 << 63) - 1  # what numpy's int64 holds
+_LONGEST = 1e9  # seconds, about 30 years
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
+Positive = Annotated[int, msgspec.Meta(ge=1, le=_LARGEST)]
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=_LONGEST)]
 Object = dict[str, Any]
 
 
@@ -60,7 +64,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag=
     transport: Object = {}
 
 
-class Measurement(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="measurement"):
+# gc=False: a record from JSON is part of no cycle, and the collector would walk a million of them again and again.
+class Measurement(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="record", tag="measurement"):
     """One measured point.
 
     Attributes:

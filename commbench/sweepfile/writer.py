@@ -1,6 +1,7 @@
 """Append records to a sweep file, so that a kill, a hang or a full disk loses nothing that was finished."""
 
 import os
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -8,9 +9,11 @@ from typing import Self
 import msgspec
 
 from commbench.errors import SweepFileError
+from commbench.sweepfile.damage import is_cut
 from commbench.sweepfile.records import Record
 
 _ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(Record)
 
 
 class SweepWriter:
@@ -44,7 +47,7 @@ class SweepWriter:
 
     @classmethod
     def append(cls, path: str | Path, expected_bytes: int = 0) -> Self:
-        """Continue an existing file; a cut last line (no newline at its end) is removed first.
+        """Continue an existing file; a cut last line is removed first, a whole one gets the newline it lacks.
 
         Raises:
             SweepFileError: the file cannot be written, or the disk has no room.
@@ -54,8 +57,12 @@ class SweepWriter:
         try:
             content = path.read_bytes()
             descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
-            if content and not content.endswith(b"\n"):
-                os.ftruncate(descriptor, content.rfind(b"\n") + 1)
+            whole = content.rfind(b"\n") + 1
+            if whole < len(content):
+                if is_cut(content[whole:]):
+                    os.ftruncate(descriptor, whole)
+                else:  # readers count it as written, so it must stay
+                    os.write(descriptor, b"\n")
         except OSError as error:
             raise _unwritable(path, error) from None
         return cls(path, descriptor)
@@ -64,16 +71,18 @@ class SweepWriter:
         """Append one record.
 
         Raises:
-            SweepFileError: the disk is full or gone; the file keeps every record written before.
+            SweepFileError: the disk is full or gone, or the record could not be read again; the file keeps every
+                record written before.
         """
-        line = _ENCODER.encode(record) + b"\n"
+        line = _readable(record)
         before = os.fstat(self._descriptor).st_size
         try:
             written = 0
             while written < len(line):
                 written += os.write(self._descriptor, line[written:])
         except OSError as error:
-            os.ftruncate(self._descriptor, before)
+            with suppress(OSError):  # a disk that is gone cannot be tidied either; readers skip a cut line
+                os.ftruncate(self._descriptor, before)
             raise SweepFileError(
                 "a record could not be written",
                 expected=f"room for {len(line)} bytes at {self.path}",
@@ -82,11 +91,26 @@ class SweepWriter:
             ) from None
 
     def close(self) -> None:
-        """Hand the data to the disk and close; safe to call twice."""
-        if self._descriptor >= 0:
-            os.fsync(self._descriptor)
-            os.close(self._descriptor)
-            self._descriptor = -1
+        """Hand the data to the disk and close; safe to call twice.
+
+        Raises:
+            SweepFileError: the disk did not take the data.
+        """
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor < 0:
+            return
+        try:
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise SweepFileError(
+                "the disk did not take the last records",
+                expected=f"a working disk under {self.path}",
+                found=error.strerror or str(error),
+                fix=f"check what commbench show {self.path} reads, then continue with --resume {self.path}",
+            ) from None
 
     def __enter__(self) -> Self:
         return self
@@ -94,7 +118,23 @@ class SweepWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        with suppress(SweepFileError) if error is not None else nullcontext():  # the first error is the one to see
+            self.close()
+
+
+def _readable(record: Record) -> bytes:
+    """The record's line, proved readable: msgspec writes NaN as null, which no reader of ours would take back."""
+    try:
+        line = _ENCODER.encode(record)
+        _DECODER.decode(line)
+    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError) as error:
+        raise SweepFileError(
+            "a record was not written, because no reader could read it",
+            expected="finite numbers and plain text (commbench schema)",
+            found=f"{type(record).__name__}: {error}",
+            fix="report this as a bug of commbench, with the command line; the file keeps every record before it",
+        ) from None
+    return line + b"\n"
 
 
 def prove_room(path: Path, expected_bytes: int) -> None:
@@ -103,7 +143,7 @@ def prove_room(path: Path, expected_bytes: int) -> None:
     Raises:
         SweepFileError: the folder is missing or not writable, or there is no room.
     """
-    probe = path.with_name(f".{path.name}.room-{os.getpid()}")
+    probe = path.parent / f".{path.name}.room-{os.getpid()}"  # not with_name, which refuses "."
     try:
         descriptor = os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         try:

@@ -1,0 +1,99 @@
+"""The measuring core: warm up, calibrate, sample, decide, check. It knows ranks and numbers, and no library.
+
+Everything that steers the loop is read off an array that `World.gather` gives all ranks alike, so all ranks always
+make the same number of calls.
+"""
+
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+import numpy.typing as npt
+
+from commbench.measuring.seam import Backend, Case, Operation
+from commbench.measuring.stopping import Rule, calls_per_sample, next_batch, warm_up_calls
+from commbench.measuring.watch import Watch
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one point gave. `times` has a row per rank and a column per sample: seconds per call."""
+
+    times: Floats
+    calls: int
+    wrong: int | None
+
+    @property
+    def seconds(self) -> tuple[float, ...]:
+        """Per sample, the slowest rank's time of one call (s)."""
+        return tuple(self.times.max(axis=0).tolist())
+
+    @property
+    def fastest_seconds(self) -> tuple[float, ...]:
+        """Per sample, the fastest rank's time of one call (s)."""
+        return tuple(self.times.min(axis=0).tolist())
+
+    @property
+    def slowest_rank(self) -> int | None:
+        """The rank that was slowest in more than half of the samples."""
+        return _in_most(self.times.argmax(axis=0))
+
+    @property
+    def fastest_rank(self) -> int | None:
+        """The rank that was fastest in more than half of the samples."""
+        return _in_most(self.times.argmin(axis=0))
+
+    def of_group(self, ranks: tuple[int, ...]) -> tuple[float, ...]:
+        """Per sample, the time of one call on the slowest of `ranks` (s)."""
+        return tuple(self.times[list(ranks)].max(axis=0).tolist())
+
+
+def measure(backend: Backend, case: Case, rule: Rule, watch: Watch) -> Measured:
+    """Measure one case. Collective: every rank of the backend's world calls it with the same arguments."""
+    watch.enter("warm-up", case)
+    operation = backend.prepare(case)
+    try:
+        wrong = _check(backend, operation) if rule.check else None
+        calls = _warm_up(backend, operation, case, rule)
+        times = _sample(backend, operation, case, calls, rule, watch)
+        if rule.check:
+            watch.enter("check", case)
+            wrong = (wrong or 0) + _check(backend, operation)
+    finally:
+        operation.close()
+    return Measured(times / calls, calls, wrong)
+
+
+def _check(backend: Backend, operation: Operation) -> int:
+    """Wrong elements over all ranks of one checked call."""
+    return int(backend.world.gather([operation.wrong()]).sum())
+
+
+def _warm_up(backend: Backend, operation: Operation, case: Case, rule: Rule) -> int:
+    """Warm up; returns the calls per sample, calibrated on the last warm-up call."""
+    unit = case.calls_in_graph
+    first = backend.world.gather([operation.time(unit) / unit]).max()
+    spent = [operation.time(unit) / unit for _ in range(warm_up_calls(first, rule))]
+    last = backend.world.gather([spent[-1]]).max() if spent else first
+    return calls_per_sample(case.mode, float(last), backend.resolution(), rule, unit=unit, most=operation.most_calls)
+
+
+def _sample(backend: Backend, operation: Operation, case: Case, calls: int, rule: Rule, watch: Watch) -> Floats:
+    """Seconds of each sample, shape (ranks, samples)."""
+    times = np.empty((backend.world.size, 0))
+    started = perf_counter()
+    spent = 0.0
+    while batch := next_batch(times.max(axis=0).tolist() if times.size else [], spent, rule):
+        watch.enter("timed", case, expected=spent / max(1, times.shape[1]) * batch)
+        samples = [operation.time(calls) for _ in range(batch)]
+        shared = backend.world.gather([*samples, perf_counter() - started])
+        times = np.concatenate([times, shared[:, :-1]], axis=1)
+        spent = float(shared[:, -1].max())
+    return times
+
+
+def _in_most(ranks: npt.NDArray[np.intp]) -> int | None:
+    counts = np.bincount(ranks)
+    return int(counts.argmax()) if counts.max() * 2 > len(ranks) else None

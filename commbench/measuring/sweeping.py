@@ -1,0 +1,143 @@
+"""One run: look at the world, plan, open the file, measure every point that is still missing, record it at once."""
+
+import os
+import socket
+import time
+
+from commbench.errors import CommbenchError
+from commbench.launching.identity import Identity
+from commbench.launching.worlds import Member, check_members, describe_world
+from commbench.measuring.device_state import device_states
+from commbench.measuring.facts import machine_facts
+from commbench.measuring.header import header
+from commbench.measuring.options import Options
+from commbench.measuring.parts import Part, describe_plan, parts
+from commbench.measuring.plan import Memory
+from commbench.measuring.points import Points
+from commbench.measuring.recorder import Recorder
+from commbench.measuring.reporter import Reporter
+from commbench.measuring.seam import World
+from commbench.measuring.session import Session
+from commbench.measuring.watch import Watch
+from commbench.sweepfile.reader import Sweep, read_sweeps
+from commbench.sweepfile.records import Header, LeftOut, MachineState, Measurement
+from commbench.sweepfile.resume import point_key, refuse_unlike
+from commbench.sweepfile.writer import SweepWriter
+
+BYTES_PER_POINT = 12_000  # a record with about 250 samples of two ranks' times
+
+
+def look(session: Session, world: World, identity: Identity, options: Options) -> list[Member]:
+    """Who is here: every rank's card, checked. Collective.
+
+    Raises:
+        LaunchError: on every rank alike.
+    """
+    mine = Member(
+        rank=identity.rank, host=socket.gethostname(), pid=os.getpid(), local_rank=identity.local_rank,
+        device=session.device.unique, launcher=identity.launcher, promised_size=identity.world_size,
+    )  # fmt: skip
+    members: list[Member] = world.exchange(mine)
+    check_members(members, shared_device_allowed=options.shared_device)
+    return members
+
+
+def memory_of(session: Session, world: World, members: list[Member], options: Options) -> Memory:
+    """What each rank may use: its device's or host's free memory shared out, the least over all ranks. Collective."""
+    me = members[world.rank]
+    sharing = sum((member.host, member.device) == (me.host, me.device) for member in members)
+    free = float(world.gather([session.device.free_bytes / sharing]).min())
+    cache = float(world.gather([session.device.cache_bytes]).max())
+    return Memory(int(free), int(cache), options.rotate)
+
+
+class Run:
+    """The run of all parts on all ranks. Every method is collective."""
+
+    def __init__(
+        self,
+        session: Session,
+        world: World,
+        identity: Identity,
+        options: Options,
+        watch: Watch,
+        reporter: Reporter,
+    ) -> None:
+        self._session, self._world, self._options = session, world, options
+        self._watch, self._reporter = watch, reporter
+        self._begun = time.monotonic()
+        self.members = look(session, world, identity, options)
+        reporter.tell(describe_world(self.members, session.device.name))
+        memory = memory_of(session, world, self.members, options)
+        self.parts = parts(options, session.placements, world.size, memory)
+
+    def describe_plan(self) -> str:
+        """What --plan prints."""
+        return describe_plan(self.parts, self._options)
+
+    def measure(self) -> Recorder:
+        """Measure all parts; returns the recorder, whose sweeps rank 0 has."""
+        recorder, stored = self._open_file()
+        self._watch.on_leave = recorder.abort
+        for part in self.parts:
+            world = self._session.part(self._world, part.size, part.groups)
+            if world is not None:
+                self._measure_part(part, world, recorder, stored)
+            self._watch.enter("waiting")
+            self._world.exchange(None)
+        recorder.close()
+        return recorder
+
+    def _open_file(self) -> tuple[Recorder, tuple[Sweep, ...]]:
+        """Rank 0 opens the file; what it finds or fails with is every rank's.
+
+        Raises:
+            SweepFileError: on every rank alike.
+        """
+        writer, problem = None, None
+        stored: tuple[Sweep, ...] = ()
+        room = BYTES_PER_POINT * sum(len(part.plan) for part in self.parts)
+        if self._world.rank == 0:
+            try:
+                if self._options.resume:
+                    stored = read_sweeps(self._options.resume)
+                    writer = SweepWriter.append(self._options.resume, room)
+                elif self._options.file:
+                    writer = SweepWriter.create(self._options.file, room)
+            except CommbenchError as error:
+                problem = error
+        problem, stored = self._world.exchange((problem, stored))[0]
+        if problem is not None:
+            raise problem
+        return Recorder(active=self._world.rank == 0, writer=writer), stored
+
+    def _measure_part(self, part: Part, world: World, recorder: Recorder, stored: tuple[Sweep, ...]) -> None:
+        backend = self._session.open(world, part.groups, part.buffers)
+        facts = machine_facts(os.environ)
+        resolution = float(world.gather([backend.resolution()]).max())
+        new: Header = world.exchange(
+            header(part, self._options, self._session, self.members, facts, resolution) if world.rank == 0 else None
+        )[0]
+        earlier = next((sweep for sweep in stored if sweep.header.world_size == new.world_size
+                        and sweep.header.groups == new.groups), None)  # fmt: skip
+        if stored and earlier is not None:
+            refuse_unlike(earlier.header, new)
+        sweep = earlier.header.sweep if earlier else new.sweep
+        recorder.begin(None if earlier else new, sweep)
+        recorder.add(self._state("before", sweep, world))
+        finished: list[Measurement | LeftOut] = [*earlier.measurements, *earlier.left_out] if earlier else []
+        points = Points(part, backend, self._options, self._watch, recorder, sweep, self._reporter)
+        status = points.measure(done={point_key(record) for record in finished}, begun=self._begun)
+        recorder.add(self._state("after", sweep, world))
+        if status is None:
+            recorder.end("complete")
+        else:
+            recorder.end("timed-out", status)
+
+    def _state(self, moment: str, sweep: str, world: World) -> MachineState:
+        """Every device's clocks, temperature, throttling, errors and other processes."""
+        index = self._session.device.index
+        own = [member.pid for member in self.members]
+        mine = device_states([index], own_pids=own) if index is not None else ()
+        everyone = [state for states in world.exchange(mine) for state in states]
+        return MachineState(sweep=sweep, moment="before" if moment == "before" else "after", devices=tuple(everyone))

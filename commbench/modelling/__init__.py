@@ -1,0 +1,1 @@
+"""Models of communication: fits, prediction, and what links can carry. Reads only sweep files and data."""

@@ -1,0 +1,114 @@
+"""The main job: `torchrun … -m commbench.sweep`, once per rank, from launch to a sweep file that can be trusted.
+
+`main` tells the story: read the options, meet, look at the world, measure what was asked for, show it. `mpi.sweep`
+tells the same one with another session.
+"""
+
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+
+from commbench.errors import CommbenchError
+from commbench.launching.identity import Identity, identify, no_launcher_error
+from commbench.measuring.last_words import leave_error_file
+from commbench.measuring.options import Options, parse, with_default_modes
+from commbench.measuring.session import Session
+from commbench.measuring.watch import Watch, block_signals
+from commbench.sweepfile.reader import Sweep
+
+OpenSession = Callable[[Options], Session]
+
+WRONG, NOT_FINISHED = 1, 3  # exit codes of a run that went through
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """`torchrun … -m commbench.sweep OPTIONS`. Returns the exit code."""
+    return run(torch_session, sys.argv[1:] if arguments is None else arguments, "commbench.sweep")
+
+
+def torch_session(options: Options) -> Session:
+    """The session of torchrun's workers."""
+    from commbench.measuring.torch_session import TorchSession  # here, so that `-h` does not load torch
+
+    return TorchSession(options.backend, os.environ, shared_device=options.shared_device)
+
+
+def run(open_session: OpenSession, arguments: Sequence[str], program: str) -> int:
+    """Run a sweep with any session. What goes wrong is told once, by rank 0, and ends every rank alike."""
+    identity: Identity | None = None
+    try:
+        identity = identify(os.environ)
+        options = parse(arguments, program)
+        if identity is None:
+            raise no_launcher_error(program)
+        return _watched(open_session, options, identity)
+    except CommbenchError as error:
+        if identity is None or identity.rank == 0:
+            print(f"{program}: {error}", file=sys.stderr, flush=True)
+            leave_error_file(str(error))
+        return error.exit_code
+
+
+def _watched(open_session: OpenSession, options: Options, identity: Identity) -> int:
+    """Run it with a watch beside it: whatever happens here, no other rank waits for this one for ever."""
+    block_signals()
+    session = open_session(options)
+    watch = Watch(identity.rank, identity.world_size, session.meet(identity), time_limit=options.time_limit)
+    watch.start()
+    try:
+        return _measured_and_shown(session, options, identity, watch)
+    except CommbenchError as error:
+        if error.alone:
+            watch.give_up(str(error), error.exit_code)
+        watch.enter("done")
+        session.leave()
+        raise
+    except Exception as error:  # a peer's death, a failing library, or a bug
+        if not isinstance(error, RuntimeError):
+            traceback.print_exc()
+        watch.give_up(f"{type(error).__name__}: {_brief(str(error))}")
+
+
+def _measured_and_shown(session: Session, options: Options, identity: Identity, watch: Watch) -> int:
+    from commbench.measuring.reporter import Silent
+    from commbench.measuring.sweeping import Run
+    from commbench.showing.progress import Display
+
+    world = session.join()
+    options = with_default_modes(options, session.default_modes)
+    reporter = Display() if identity.rank == 0 else Silent()
+    measuring = Run(session, world, identity, options, watch, reporter)
+    code = 0
+    if options.plan_only:
+        if identity.rank == 0:
+            print(measuring.describe_plan(), flush=True)
+    else:
+        recorder = measuring.measure()
+        reporter.close()
+        if identity.rank == 0:
+            code = _show(recorder.sweeps(), json=options.json)
+    watch.enter("done")
+    code = int(world.gather([code])[0, 0])  # and nobody leaves before rank 0 has shown the result
+    session.leave()
+    return code
+
+
+def _brief(text: str) -> str:
+    """The first sentence of a library's message, without the source locations in front of it."""
+    return re.sub(r"^(\s*\[[^]]*\])+\s*", "", text.strip().partition("\n")[0]).partition(". ")[0][:300]
+
+
+def _show(sweeps: Sequence[Sweep], *, json: bool) -> int:
+    """Print the result; returns 1 when anything was wrong, 3 when the run did not finish, else 0."""
+    from commbench.showing.show import any_wrong, write
+
+    write(sweeps, "json" if json else "table")
+    if any_wrong(sweeps):
+        return WRONG
+    return 0 if all(sweep.status == "complete" for sweep in sweeps) else NOT_FINISHED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

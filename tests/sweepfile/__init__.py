@@ -1,0 +1,1 @@
+"""Tests of the sweep file: records, reader, writer, resume, derived numbers."""

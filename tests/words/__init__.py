@@ -1,0 +1,1 @@
+"""Tests of the words everything shares: units, collectives, intervals."""
