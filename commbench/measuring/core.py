@@ -9,6 +9,7 @@ from time import perf_counter
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import bdtrc
 
 from commbench.measuring.seam import Backend, Case, Operation
 from commbench.measuring.stopping import Rule, calls_per_sample, next_batch, warm_up_calls
@@ -37,13 +38,13 @@ class Measured:
 
     @property
     def slowest_rank(self) -> int | None:
-        """The rank that was slowest in more than half of the samples."""
-        return _in_most(self.times.argmax(axis=0))
+        """The rank that was slowest in most samples, see `_in_most`."""
+        return _in_most(self.times.argmax(axis=0), len(self.times))
 
     @property
     def fastest_rank(self) -> int | None:
-        """The rank that was fastest in more than half of the samples."""
-        return _in_most(self.times.argmin(axis=0))
+        """The rank that was fastest in most samples, see `_in_most`."""
+        return _in_most(self.times.argmin(axis=0), len(self.times))
 
     def of_group(self, ranks: tuple[int, ...]) -> tuple[float, ...]:
         """Per sample, the time of one call on the slowest of `ranks` (s)."""
@@ -94,6 +95,13 @@ def _sample(backend: Backend, operation: Operation, case: Case, calls: int, rule
     return times
 
 
-def _in_most(ranks: npt.NDArray[np.intp]) -> int | None:
+def _in_most(ranks: npt.NDArray[np.intp], size: int) -> int | None:
+    """The rank that stands in more than half of the samples, and more often than chance would put it there.
+
+    Of two equal ranks one is always ahead, so a majority alone names the innocent: the count must also be one that
+    equal ranks reach in at most 5 % of points (binomial).
+    """
     counts = np.bincount(ranks)
-    return int(counts.argmax()) if counts.max() * 2 > len(ranks) else None
+    most = int(counts.max())
+    by_chance = bdtrc(most - 1, len(ranks), 1.0 / size)
+    return int(counts.argmax()) if size > 1 and 2 * most > len(ranks) and by_chance <= 0.05 else None

@@ -9,7 +9,7 @@ from commbench.measuring.options import Options
 from commbench.measuring.parts import Part
 from commbench.measuring.recorder import new_id, now
 from commbench.measuring.session import Device, Session
-from commbench.sweepfile.records import Header, Source
+from commbench.sweepfile.records import Header, Source, Transport
 
 
 def header(
@@ -19,6 +19,7 @@ def header(
     members: Sequence[Member],
     facts: dict[str, Any],
     resolution: float,
+    transport: Transport,
 ) -> Header:
     """The header of a part's sweep.
 
@@ -26,6 +27,7 @@ def header(
         members: all ranks of the launch.
         facts: of the machine, from rank 0's host.
         resolution: of the clock that times the calls (s).
+        transport: what the library's log has proved so far; its sweep is not yet known.
     """
     mine = [member for member in members if member.rank < part.size]
     return Header(
@@ -39,7 +41,7 @@ def header(
         groups=part.groups if len(part.groups) > 1 else None,
         settings=settings(options, session.device, resolution),
         environment={"hosts": list(hosts_in_order(mine)), "device": session.device.name, **session.facts(), **facts},
-        transport={"setting": options.label, "proved": None},
+        transport={"setting": options.label, "proved": transport.proved, "pairs": transport.pairs},
     )
 
 

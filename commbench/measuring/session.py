@@ -6,6 +6,7 @@ from typing import Protocol
 
 from commbench.collectives import Placement
 from commbench.launching.identity import Identity
+from commbench.measuring.nccl_log import Link
 from commbench.measuring.roll_call import Board
 from commbench.measuring.seam import Backend, World
 from commbench.sweepfile.records import Mode
@@ -60,6 +61,9 @@ class Session(Protocol):
 
     def open(self, world: World, groups: tuple[tuple[int, ...], ...], buffers: Buffers) -> Backend:
         """The backend on a world, its buffers allocated."""
+
+    def new_links(self) -> tuple[Link, ...] | None:
+        """Paths that the library has logged since the last call; None where it says nothing about them."""
 
     def facts(self) -> dict[str, str]:
         """Versions of the libraries in use."""

@@ -20,7 +20,7 @@ from commbench.measuring.seam import World
 from commbench.measuring.session import Session
 from commbench.measuring.watch import Watch
 from commbench.sweepfile.reader import Sweep, read_sweeps
-from commbench.sweepfile.records import Header, LeftOut, MachineState, Measurement
+from commbench.sweepfile.records import Header, LeftOut, MachineState, Measurement, Transport
 from commbench.sweepfile.resume import point_key, refuse_unlike
 from commbench.sweepfile.writer import SweepWriter
 
@@ -115,9 +115,9 @@ class Run:
         backend = self._session.open(world, part.groups, part.buffers)
         facts = machine_facts(os.environ)
         resolution = float(world.gather([backend.resolution()]).max())
-        new: Header = world.exchange(
-            header(part, self._options, self._session, self.members, facts, resolution) if world.rank == 0 else None
-        )[0]
+        proved = self._transport("", world)
+        mine = header(part, self._options, self._session, self.members, facts, resolution, proved)
+        new: Header = world.exchange(mine)[0]
         earlier = next((sweep for sweep in stored if sweep.header.world_size == new.world_size
                         and sweep.header.groups == new.groups), None)  # fmt: skip
         if stored and earlier is not None:
@@ -128,11 +128,24 @@ class Run:
         finished: list[Measurement | LeftOut] = [*earlier.measurements, *earlier.left_out] if earlier else []
         points = Points(part, backend, self._options, self._watch, recorder, sweep, self._reporter)
         status = points.measure(done={point_key(record) for record in finished}, begun=self._begun)
+        later = self._transport(sweep, world)
+        if later.pairs:
+            recorder.add(later)
         recorder.add(self._state("after", sweep, world))
         if status is None:
             recorder.end("complete")
         else:
             recorder.end("timed-out", status)
+
+    def _transport(self, sweep: str, world: World) -> Transport:
+        """The paths of all pairs of ranks that the library has logged since the last time this was asked."""
+        logs = [log for log in world.exchange(self._session.new_links()) if log is not None]
+        found = sorted({link for log in logs for link in log})
+        return Transport(
+            sweep=sweep, setting=self._options.label,
+            proved=tuple(sorted({link.kind for link in found})) if found else None,
+            pairs=tuple({"from": link.source, "to": link.target, "path": link.path} for link in found),
+        )  # fmt: skip
 
     def _state(self, moment: str, sweep: str, world: World) -> MachineState:
         """Every device's clocks, temperature, throttling, errors and other processes."""

@@ -59,6 +59,7 @@ class TorchBackend:
         self._refusals: dict[tuple[str, str | None, str | None, str | None, str], str | None] = {}
         self._sizes = {"send": buffers.send_bytes, "receive": buffers.receive_bytes}
         self._slabs: dict[str, Slab] = {}
+        self.align()  # connects the ranks: what goes wrong in that should not be taken for a point's fault
 
     def slab(self, side: Literal["send", "receive"]) -> Slab:
         """The slab of a side, allocated at its first use."""

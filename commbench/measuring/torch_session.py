@@ -12,6 +12,7 @@ from commbench.errors import LaunchError
 from commbench.launching.identity import Identity
 from commbench.measuring import torch_calls
 from commbench.measuring.facts import available_memory_bytes, machine_facts
+from commbench.measuring.nccl_log import Link, NcclLog
 from commbench.measuring.seam import Backend, World
 from commbench.measuring.session import Buffers, Device
 from commbench.measuring.torch_backend import TorchBackend
@@ -35,6 +36,7 @@ class TorchSession:
         self._backend = backend or ("nccl" if on_gpu else "gloo")
         self._on_gpu = on_gpu
         self.default_modes: tuple[Mode, ...] = ("isolated", "pipelined") if on_gpu else ("isolated",)
+        self._log: NcclLog | None = None
         self._meeting: tuple[Store, Identity] | None = None
 
     def meet(self, identity: Identity) -> StoreBoard | None:
@@ -47,6 +49,8 @@ class TorchSession:
                 fix="choose --backend gloo, or start on a machine with GPUs and a CUDA build of torch",
             )
         self.device = self._choose(identity.local_rank or 0)
+        if self._backend == "nccl":
+            self._log = NcclLog(os.environ)
         if self._shared:
             # NCCL refuses two ranks of one host on a device; with a host id each they count as hosts apart
             os.environ["NCCL_HOSTID"] = f"commbench-{identity.rank}"
@@ -80,6 +84,10 @@ class TorchSession:
         device = torch.device(f"cuda:{self.device.index}") if self._on_gpu else torch.device("cpu")
         return TorchBackend(cast(TorchWorld, world), self._backend, device, groups=groups, buffers=buffers)
 
+    def new_links(self) -> tuple[Link, ...] | None:
+        """From NCCL's log; gloo says nothing about its paths."""
+        return self._log.new_links() if self._log else None
+
     def facts(self) -> dict[str, str]:
         """torch's version, and CUDA's and NCCL's where they are used."""
         facts = {"torch": str(torch.__version__)}
@@ -95,3 +103,5 @@ class TorchSession:
     def leave(self) -> None:
         """Destroy the process groups."""
         leave()
+        if self._log:
+            self._log.remove()

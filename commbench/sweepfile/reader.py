@@ -48,11 +48,10 @@ class Sweep:
     @property
     def proved(self) -> tuple[str, ...] | None:
         """The proved path, from the header or a later transport record; None when nothing proves it."""
-        for record in reversed(self.transports):
-            if record.proved is not None:
-                return record.proved
         proved = self.header.transport.get("proved")
-        return tuple(str(path) for path in proved) if isinstance(proved, list | tuple) else None
+        paths = {str(path) for path in proved} if isinstance(proved, list | tuple) else set()
+        paths.update(path for record in self.transports for path in record.proved or ())
+        return tuple(sorted(paths)) or None
 
 
 @dataclass
