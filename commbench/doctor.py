@@ -3,12 +3,12 @@
 import argparse
 import json
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from commbench.arguments import Parser
 from commbench.launching.findings import Finding, has_problem
 from commbench.launching.rendezvous import check_own_name, check_rendezvous
 from commbench.launching.starters import check_starters
@@ -64,12 +64,11 @@ def examine(options: argparse.Namespace, environ: Mapping[str, str]) -> list[Fin
     ]
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="commbench doctor",
-        description="Check launchers, names, ports, libraries and devices; nothing is measured and nothing is started.",
-        epilog="exit codes: 0 nothing stops a launch, 2 something does",
-        allow_abbrev=False,
+def _parser() -> Parser:
+    parser = Parser(
+        "commbench doctor",
+        "Check launchers, names, ports, libraries and devices; nothing is measured and nothing is started.",
+        "exit codes: 0 nothing stops a launch, 2 something does",
     )
     parser.add_argument("--rendezvous", metavar="HOST:PORT", help="check torchrun's --rdzv-endpoint from this machine")
     parser.add_argument("--nodes", type=_positive, default=1, metavar="N", help="nodes that take part (default: 1)")
@@ -152,7 +151,3 @@ def _report(findings: Sequence[Finding]) -> str:
     warnings = sum(finding.level == "warning" for finding in findings)
     counted = f"{problems} problem{'s' * (problems != 1)}, {warnings} warning{'s' * (warnings != 1)}"
     return "\n".join([*lines, "", f"{counted}. Nothing was measured."])
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 FEWEST_FOR_MEDIAN = 6  # the range of 5 samples covers the median with 1 - 2/2**5 = 93.75 % only
+_DRAWN_AT_ONCE = 1 << 20  # numbers resampled together: 8 MiB, whatever the number of samples
 _EXACT_UP_TO = 200  # above, the normal approximation of the binomial is within one rank of the exact one
 
 Floats = npt.NDArray[np.float64]
@@ -82,13 +83,25 @@ def median_ratio_interval(
     confidence: float = 0.95,
     draws: int = 2000,
     seed: int = 0,
-) -> tuple[float, float]:
-    """The percentile bootstrap interval of median(a) / median(b), both resampled independently."""
+) -> tuple[float, float] | None:
+    """The percentile bootstrap interval of median(a) / median(b), both resampled independently.
+
+    None where the median of b, or of one draw of it, is 0: times that the clock could not tell apart have no ratio.
+    """
     generator = np.random.default_rng(seed)
-    medians = []
-    for side in (a, b):
-        values = np.asarray(side, dtype=np.float64)
-        medians.append(np.median(values[generator.integers(0, len(values), size=(draws, len(values)))], axis=1))
-    ratios = medians[0] / medians[1]
+    above, below = (_drawn_medians(np.asarray(side, dtype=np.float64), draws, generator) for side in (a, b))
+    if not below.all():
+        return None
+    ratios = above / below
     tail = (1.0 - confidence) / 2.0
     return float(np.quantile(ratios, tail)), float(np.quantile(ratios, 1.0 - tail))
+
+
+def _drawn_medians(values: Floats, draws: int, generator: np.random.Generator) -> Floats:
+    """The medians of `draws` samples with replacement, as many at once as fit the memory bound."""
+    rows = max(1, _DRAWN_AT_ONCE // len(values))
+    parts = [
+        np.median(values[generator.integers(0, len(values), size=(min(rows, draws - first), len(values)))], axis=1)
+        for first in range(0, draws, rows)
+    ]
+    return np.concatenate(parts)

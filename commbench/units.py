@@ -15,13 +15,13 @@ MICROSECOND = 1e-6
 GIGABYTE_PER_SECOND = 1e9
 
 _BINARY = {"": 1, "K": KIB, "M": MIB, "G": GIB, "T": TIB}
-_SIZE = re.compile(r"\s*(\d{1,30}(?:\.\d{1,30})?)\s*([KMGT]?)(?:I?B)?\s*", re.IGNORECASE)
+_SIZE = re.compile(r"\s*(\d{1,30}(?:\.\d{1,30})?(?:E[+-]?\d{1,2})?)\s*([KMGT]?)(?:I?B)?\s*", re.IGNORECASE)
 _DURATION = re.compile(r"\s*(\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+)\s*(us|ms|s|min|h)?\s*", re.IGNORECASE)
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 def parse_size(text: str) -> int:
-    """Read a size as nccl-tests does: `8`, `16M`, `1.5K`, `2GiB`, `64MB` (B, KB and KiB all binary).
+    """Read a size as nccl-tests does: `8`, `16M`, `1.5K`, `2GiB`, `64MB` (B, KB and KiB all binary), `1e6`.
 
     Returns:
         The size in bytes.

@@ -6,8 +6,8 @@ No long option here may be a proper prefix of one of torchrun's: torchrun has ea
 
 import argparse
 from collections.abc import Sequence
-from typing import NoReturn
 
+from commbench.arguments import Parser
 from commbench.collectives import COLLECTIVES, DEFAULT_COLLECTIVES
 from commbench.errors import UsageError
 
@@ -29,18 +29,9 @@ _NOT_OURS = {
 }
 
 
-class _Parser(argparse.ArgumentParser):
-    """argparse, with our four-part errors instead of its usage text."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError("the options cannot be read", expected="options of commbench.sweep", found=message,
-                         fix="-h lists them")  # fmt: skip
-
-
-def parser(program: str) -> argparse.ArgumentParser:
+def parser(program: str) -> Parser:
     """The parser, for `-h` and tests."""
-    p = _Parser(prog=program, allow_abbrev=False, description=__doc__.partition("\n")[0],
-                formatter_class=argparse.RawDescriptionHelpFormatter, epilog=_EPILOG)  # fmt: skip
+    p = Parser(program, __doc__.partition("\n")[0], _EPILOG)
     add = p.add_argument
     add("collectives", nargs="*", metavar="COLLECTIVE", help=f"any of {', '.join(COLLECTIVES)} (default: "
         f"{', '.join(DEFAULT_COLLECTIVES)}); also `all`")  # fmt: skip

@@ -1,4 +1,4 @@
-"""The state of NVIDIA devices around a sweep, and what of it changed in a way that may have moved the numbers.
+"""The state of NVIDIA devices, as a sweep writes it down before and after; `commbench.showing.machine` judges it.
 
 Without nvidia-ml-py or a driver there is a reason and no state; nothing raises and nothing is ever set.
 NVML numbers the physical devices and CUDA_VISIBLE_DEVICES renumbers them for CUDA: go through `index_of`.
@@ -52,46 +52,6 @@ def index_of(identity: str) -> int | None:
     found = {index for index, (uuid, _) in names if wanted and uuid and _bare(uuid).startswith(wanted)}
     found |= {index for index, (_, pci) in names if pci and _address(pci) == _address(identity)}
     return found.pop() if len(found) == 1 else None
-
-
-def changes(before: Sequence[State], after: Sequence[State]) -> list[str]:
-    """What happened to the devices between two moments that may have moved the numbers: sentences, devices named."""
-    later = {_key(state): state for state in after}
-    found: list[str] = []
-    for old in before:
-        name, new = f"device {old['device']}", later.get(_key(old))
-        if new is None:
-            found.append(f"{name}: no longer answers")
-            continue
-        # An idle device is not throttled: that reason comes and goes with the work.
-        appeared = set(new["throttle_reasons"] or ()) - set(old["throttle_reasons"] or ()) - {"gpu_idle"}
-        found += [f"{name}: throttle reason {reason} appeared" for reason in sorted(appeared)]
-        degrees, limit = new["temperature_celsius"], new["slowdown_celsius"]
-        if degrees is not None and limit is not None and degrees >= limit:
-            found.append(f"{name}: at {degrees} C it has reached the temperature that slows clocks down ({limit} C)")
-        found += [f"{name}: {what} grew from {a} to {b}" for what, a, b in _counters(old, new) if b > a]
-        active = [(state["nvlink"] or {}).get("links_active") for state in (old, new)]
-        if None not in active and active[0] != active[1]:
-            found.append(f"{name}: active NVLinks went from {active[0]} to {active[1]}")
-    return found
-
-
-def _counters(old: State, new: State) -> list[tuple[str, int, int]]:
-    """What only grows when something went wrong, where both moments tell it."""
-    pairs = [
-        ("corrected ECC errors", old["ecc_corrected"], new["ecc_corrected"]),
-        ("uncorrected ECC errors", old["ecc_uncorrected"], new["ecc_uncorrected"]),
-        ("the number of other processes", old["other_processes"], new["other_processes"]),
-    ]
-    earlier = old["nvlink_errors"] or {}
-    pairs += [
-        (f"NVLink {kind} errors", earlier.get(kind), count) for kind, count in (new["nvlink_errors"] or {}).items()
-    ]
-    return [(what, a, b) for what, a, b in pairs if a is not None and b is not None]
-
-
-def _key(state: State) -> Any:
-    return state["uuid"] or state["device"]
 
 
 def _bare(uuid: str) -> str:

@@ -25,12 +25,16 @@ def machine(sweep: Sweep) -> Iterator[ResultWarning]:
     before = _devices(sweep, "before", last=False)
     after = _devices(sweep, "after", last=True)
     throttled, grown, hot = [], [], []
+    lost = [f"{_word(device)}: no longer answers" for key, device in before.items() if after and key not in after]
     for key, late in after.items():
         early, word = before.get(key), _word(late)
         if new := sorted(_reasons(late) - _reasons(early or {})):
             throttled.append(f"{word}: {', '.join(new)}")
         if early is not None:
             grown += [f"{word}: {more} {words}" for more, words in _grown(early, late)]
+            active, left = _active_links(early), _active_links(late)
+            if active is not None and left is not None and left < active:
+                lost.append(f"{word}: {left} of {active} active NVLinks left")
         temperature, limit = late.get("temperature_celsius"), late.get("slowdown_celsius")
         limit = limit if isinstance(limit, int | float) else HOT
         if isinstance(temperature, int | float) and temperature >= limit:
@@ -39,10 +43,12 @@ def machine(sweep: Sweep) -> Iterator[ResultWarning]:
     for key, device in (before | after).items():
         if count := max(_others(before.get(key, {})), _others(after.get(key, {}))):
             strangers.append(f"{_word(device)}: {count} process{'es' if count > 1 else ''}")
-    yield from _warnings(throttled, grown, hot, strangers)
+    yield from _warnings(throttled, grown, lost, hot, strangers)
 
 
-def _warnings(throttled: list[str], grown: list[str], hot: list[str], strangers: list[str]) -> Iterator[ResultWarning]:
+def _warnings(
+    throttled: list[str], grown: list[str], lost: list[str], hot: list[str], strangers: list[str]
+) -> Iterator[ResultWarning]:
     if throttled:
         yield ResultWarning(
             "throttled",
@@ -56,6 +62,13 @@ def _warnings(throttled: list[str], grown: list[str], hot: list[str], strangers:
             f"error counters grew during the sweep ({_listed(grown)})",
             "retries cost time, and uncorrected errors cost data",
             "look at nvidia-smi -q and dmesg (Xid); have the device or the link checked",
+        )
+    if lost:
+        yield ResultWarning(
+            "lost",
+            f"a device or a link went down during the sweep ({_listed(lost)})",
+            "points before and after it were measured on two different machines",
+            "look at nvidia-smi nvlink --status and dmesg (Xid), then measure again",
         )
     if hot:
         yield ResultWarning(
@@ -92,6 +105,12 @@ def _grown(early: _Device, late: _Device) -> Iterator[tuple[int, str]]:
     for field, words in _COUNTERS.items():
         if early.get(field) is not None and (more := _total(late.get(field)) - _total(early[field])) > 0:
             yield more, words
+
+
+def _active_links(device: _Device) -> int | None:
+    links = device.get("nvlink")
+    active = links.get("links_active") if isinstance(links, Mapping) else None
+    return active if isinstance(active, int) else None
 
 
 def _reasons(device: _Device) -> set[str]:

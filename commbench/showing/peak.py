@@ -37,9 +37,8 @@ def above_peak(sweep: Sweep, rows: Sequence[Row]) -> Iterator[ResultWarning]:
 def device_name(sweep: Sweep) -> str | None:
     """The name of the sweep's GPUs, None when the header says nothing or names several."""
     device = sweep.header.environment.get("device")
-    names = set(device) if isinstance(device, list | tuple) else {device}
-    name = names.pop() if len(names) == 1 else None
-    return name if isinstance(name, str) else None
+    first, *others = device if isinstance(device, list | tuple) and device else [device]
+    return first if isinstance(first, str) and all(other == first for other in others) else None
 
 
 def _sent_rate(row: Row) -> float:

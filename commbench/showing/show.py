@@ -1,12 +1,10 @@
 """`commbench show FILE ...`: read sweep files and print them in any format."""
 
-import argparse
 import shutil
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
-from commbench.errors import UsageError
+from commbench.arguments import Parser
 from commbench.showing.formats import FORMATS, TEXT_FORMATS
 from commbench.sweepfile.reader import Sweep, read_sweeps
 
@@ -53,22 +51,11 @@ def _coloured(sweeps: Sequence[Sweep], width: int) -> str:
     return page.get()
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(
-            "the options of commbench show make no sense",
-            expected=" ".join(self.format_usage().split()[1:]),
-            found=message,
-            fix="see commbench show --help",
-        )
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="commbench show",
-        description="Print sweep files: a table with its judgement, or a format for other programs.",
-        epilog="Exit code: 0, or 1 when the result of any row was wrong, or 2 when a file cannot be read.",
-        allow_abbrev=False,
+def _parser() -> Parser:
+    parser = Parser(
+        "commbench show",
+        "Print sweep files: a table with its judgement, or a format for other programs.",
+        "Exit code: 0, or 1 when the result of any row was wrong, or 2 when a file cannot be read.",
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="a sweep file, written with -J")
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")

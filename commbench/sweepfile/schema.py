@@ -1,6 +1,5 @@
 """The JSON Schema of a sweep file, made from the records themselves; `commbench schema` prints it."""
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
@@ -8,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from commbench.arguments import Parser
 from commbench.sweepfile.records import FORMAT, Record
 
 
@@ -30,9 +30,7 @@ def schema() -> dict[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """`commbench schema`: print the schema as JSON. Returns 0."""
-    parser = argparse.ArgumentParser(
-        prog="commbench schema", description="Print the JSON Schema of one line of a sweep file.", allow_abbrev=False
-    )
+    parser = Parser("commbench schema", "Print the JSON Schema of one line of a sweep file.")
     parser.add_argument("--json", action="store_true", help="no difference: the schema is JSON")
     parser.parse_args(argv)
     sys.stdout.write(json.dumps(schema(), indent=2) + "\n")

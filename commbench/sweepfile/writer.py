@@ -3,6 +3,7 @@
 import os
 from contextlib import nullcontext, suppress
 from pathlib import Path
+from tempfile import mkstemp
 from types import TracebackType
 from typing import Self
 
@@ -143,15 +144,14 @@ def prove_room(path: Path, expected_bytes: int) -> None:
     Raises:
         SweepFileError: the folder is missing or not writable, or there is no room.
     """
-    probe = path.parent / f".{path.name}.room-{os.getpid()}"  # not with_name, which refuses "."
     try:
-        descriptor = os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        descriptor, probe = mkstemp(prefix=".commbench-room-", dir=path.parent)
         try:
+            Path(probe).unlink()  # at once, so that a kill leaves nothing behind
             if expected_bytes > 0:
                 os.posix_fallocate(descriptor, 0, expected_bytes)
         finally:
             os.close(descriptor)
-            probe.unlink()
     except OSError as error:
         raise _unwritable(path, error) from None
 

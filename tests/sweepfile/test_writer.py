@@ -76,6 +76,13 @@ def test_the_probe_for_room_is_removed(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
 
 
+def test_the_probe_of_a_killed_run_blocks_nobody(tmp_path: Path) -> None:
+    """A left-over of any earlier name and the same process id is in nobody's way, nor is a name of 255 characters."""
+    (tmp_path / f".a.jsonl.room-{os.getpid()}").touch()
+    for name in ("a.jsonl", "n" * 255):
+        SweepWriter.create(tmp_path / name, expected_bytes=8).close()
+
+
 def test_append_continues_behind_the_last_record(tmp_path: Path) -> None:
     """Nothing that was there changes."""
     path = tmp_path / "a.jsonl"

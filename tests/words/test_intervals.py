@@ -1,5 +1,6 @@
 """Intervals: against the exact binomial, and by how often they cover a known median."""
 
+import tracemalloc
 from fractions import Fraction
 from math import comb, exp
 
@@ -99,7 +100,7 @@ def test_the_ratio_interval_covers_the_true_ratio() -> None:
     generator = np.random.default_rng(5)
     a, b = 1.3 * generator.lognormal(0, 0.4, size=(300, 30)), generator.lognormal(0, 0.4, size=(300, 30))
     intervals = [median_ratio_interval(x, y, draws=500) for x, y in zip(a, b, strict=True)]
-    assert sum(low <= 1.3 <= high for low, high in intervals) / 300 >= 0.92
+    assert sum(found is not None and found[0] <= 1.3 <= found[1] for found in intervals) / 300 >= 0.92
 
 
 def test_the_ratio_is_a_over_b() -> None:
@@ -110,8 +111,25 @@ def test_the_ratio_is_a_over_b() -> None:
 def test_equal_sides_have_an_interval_around_1() -> None:
     """Two draws of one distribution: 1 lies inside."""
     generator = np.random.default_rng(3)
-    low, high = median_ratio_interval(generator.lognormal(0, 0.3, 50), generator.lognormal(0, 0.3, 50))
-    assert low < 1.0 < high
+    found = median_ratio_interval(generator.lognormal(0, 0.3, 50), generator.lognormal(0, 0.3, 50))
+    assert found is not None
+    assert found[0] < 1.0 < found[1]
+
+
+@pytest.mark.parametrize("below", [[0.0] * 6, [0.0, 0.0, 1.0]])
+def test_a_ratio_to_0_is_unknown(below: list[float]) -> None:
+    """None, not a division by zero, also where only some draws of the second side have a median of 0."""
+    assert median_ratio_interval([1.0, 2.0], below) is None
+
+
+def test_a_ratio_of_many_samples_needs_little_memory() -> None:
+    """100 draws of 100000 samples are 80 MB of each kind at once; no more than 32 MiB are taken in all."""
+    tracemalloc.start()
+    found = median_ratio_interval(np.full(100_000, 3.0), np.full(100_000, 2.0), draws=100)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found == (1.5, 1.5)
+    assert peak < 32 << 20, peak
 
 
 def test_the_bootstrap_covers_a_mean() -> None:

@@ -28,6 +28,9 @@ from commbench.units import format_rate, format_seconds, format_size, format_siz
         (33554432, " 32M "),
         (8, "8B"),
         (8, "8.0"),
+        (1_000_000, "1e6"),
+        (1536, "1.536E+3"),
+        (2 * 2**20, "0.2e1M"),
     ],
 )
 def test_a_size_is_bytes_with_binary_suffixes_as_in_nccl_tests(size: int, text: str) -> None:
@@ -50,6 +53,10 @@ def test_a_size_is_bytes_with_binary_suffixes_as_in_nccl_tests(size: int, text: 
         "inf",
         "1..5K",
         "8E",
+        "1e-1",
+        "1e19",
+        "1e999",
+        "e6",
         "9" * 5000,
         f"{2**63}",
         "8T" * 9,
