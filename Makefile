@@ -1,20 +1,30 @@
-# Two commands for a fresh machine: `make demo` and `make test`. `make help` lists the rest.
+# Two commands for a fresh machine: `make demo` and `make test`. `make help` says what they and the others do.
+# Another interpreter: `make demo PYTHON=python3.12`. It is used once, to make the environment in .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
+.DEFAULT_GOAL := help
 .PHONY: help demo test check fix wheel clean
+
 help:
-	@echo "make demo    install into $(VENV) and measure four collectives with 2 gloo ranks"
-	@echo "make test    install, run all checks and all tests"
-	@echo "make check   ruff, mypy and the house rules"
-	@echo "make fix     let ruff repair what it can"
-	@echo "make wheel   build dist/*.whl"
+	@echo "make demo     measure four collectives with two gloo ranks, print the table, keep the sweep file"
+	@echo "make test     all checks, then all tests that this machine can run"
+	@echo "make check    ruff (lint and format), mypy, the import rules"
+	@echo "make fix      let ruff repair what it can"
+	@echo "make wheel    build dist/commbench-*.whl"
+	@echo "make clean    remove $(VENV), build and dist; demo-results/ stays"
+	@echo
+	@echo "The first of them installs into $(VENV): torch, ruff, mypy, pytest, in the versions of constraints.txt."
+	@echo "Another interpreter (3.11 or newer): make demo PYTHON=python3.12"
 
 $(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "commbench needs Python 3.11 or newer; $(PYTHON) is not. Name another: make PYTHON=python3.12 ..." >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[torch,gpu,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+	  --editable '.[torch,gpu,dev]'
 	@touch $@
 
 demo: $(STAMP)
@@ -34,7 +44,7 @@ fix: $(STAMP)
 	$(BIN)/ruff format .
 
 wheel: $(STAMP)
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 
 clean:
-	rm -rf $(VENV) build dist demo-results *.egg-info
+	rm -rf $(VENV) build dist *.egg-info

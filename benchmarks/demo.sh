@@ -1,0 +1,30 @@
+#!/bin/sh
+# What `make demo` runs: the main job on two gloo ranks of this machine, small enough for a laptop.
+#
+#   sh benchmarks/demo.sh [BIN]     BIN: the environment's bin folder, seen from the repository root (.venv/bin)
+#
+# Leaves demo-results/sweep-<time>.jsonl, never overwrites one, and passes the exit code on.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+bin=${1:-.venv/bin}
+folder=demo-results
+file=$folder/sweep-$(date +%Y%m%d-%H%M%S).jsonl
+
+mkdir -p "$folder" || exit 2
+# torchrun sets this itself where it is missing, and says so in five lines
+OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
+export OMP_NUM_THREADS
+
+"$bin/torchrun" --standalone --nproc-per-node 2 -m commbench.sweep --backend gloo -b 8 -e 16M -f 4 --label demo -J "$file"
+code=$?
+
+echo
+if [ "$code" -ne 0 ]; then
+    echo "demo: the sweep ended with exit code $code; the lines above say why." >&2
+    [ -e "$file" ] && echo "demo: what was finished is in $file" >&2
+    exit "$code"
+fi
+echo "Gloo between two processes of one machine shows what commbench does; it is no evidence about a cluster."
+echo "The sweep file: $file"
+echo "Next:           $bin/commbench show $file --format markdown     (or csv, json, nccl-tests)"
+echo "With N GPUs:    $bin/torchrun --standalone --nproc-per-node N -m commbench.sweep -b 8 -e 8G -f 2 -J sweep.jsonl"
