@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from commbench.errors import CommbenchError
 from commbench.launching.identity import Identity, identify, no_launcher_error
@@ -54,11 +54,12 @@ def run(open_session: OpenSession, arguments: Sequence[str], program: str) -> in
 def _watched(open_session: OpenSession, options: Options, identity: Identity) -> int:
     """Run it with a watch beside it: whatever happens here, no other rank waits for this one for ever."""
     block_signals()
+    environ = dict(os.environ)  # as the user has it: a session adds to it
     session = open_session(options)
     watch = Watch(identity.rank, identity.world_size, session.meet(identity), time_limit=options.time_limit)
     watch.start()
     try:
-        return _measured_and_shown(session, options, identity, watch)
+        return _measured_and_shown(session, options, identity, watch, environ)
     except CommbenchError as error:
         if error.alone:
             watch.give_up(str(error), error.exit_code)
@@ -71,7 +72,10 @@ def _watched(open_session: OpenSession, options: Options, identity: Identity) ->
         watch.give_up(f"{type(error).__name__}: {_brief(str(error))}")
 
 
-def _measured_and_shown(session: Session, options: Options, identity: Identity, watch: Watch) -> int:
+def _measured_and_shown(
+    session: Session, options: Options, identity: Identity, watch: Watch, environ: Mapping[str, str]
+) -> int:
+    from commbench.measuring.facts import machine_facts
     from commbench.measuring.reporter import Silent
     from commbench.measuring.sweeping import Run
     from commbench.showing.progress import Display
@@ -79,7 +83,7 @@ def _measured_and_shown(session: Session, options: Options, identity: Identity, 
     world = session.join()
     options = with_default_modes(options, session.default_modes)
     reporter = Display() if identity.rank == 0 else Silent()
-    measuring = Run(session, world, identity, options, watch, reporter)
+    measuring = Run(session, world, identity, options, watch, reporter, machine_facts(environ))
     code = 0
     if options.plan_only:
         if identity.rank == 0:

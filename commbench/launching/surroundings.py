@@ -22,7 +22,13 @@ _NCCL_FILES = (Path("/etc/nccl.conf"), Path("~/.nccl.conf"))
 
 # Variables that only say what is logged or where; every other NCCL_ variable can change what is measured.
 _HARMLESS = frozenset(
-    {"NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_TIMESTAMP_FORMAT", "NCCL_DEBUG_TIMESTAMP_LEVELS"}
+    {
+        "NCCL_VERSION",
+        "NCCL_DEBUG_FILE",
+        "NCCL_DEBUG_SUBSYS",
+        "NCCL_DEBUG_TIMESTAMP_FORMAT",
+        "NCCL_DEBUG_TIMESTAMP_LEVELS",
+    }
 )
 _MEANINGS = {
     "NCCL_P2P_DISABLE": "no GPU reads another's memory, neither over NVLink nor over PCIe",

@@ -54,17 +54,28 @@ class Payload:
         if self.op == "sum" and self.dtype in _FLOATS:
             return max(2, min(moved, _FLOATS[self.dtype][0] // self.ranks))
         if self.op == "avg":
-            bits, signed = _INTEGERS.get(self.dtype, (0, False))
-            limit = 2 ** (bits - signed) if bits else _FLOATS[self.dtype][0]
-            return max(2, min(moved, limit // self.ranks))
+            return max(2, min(moved, (self._countable + 1) // self.ranks))
         return moved
 
     def table(self, rank: int) -> Table:
         """One period of `rank`'s input; element i of a buffer is table[i % PERIOD]."""
         if self.op == "prod":
-            twos: Table = 1 + ((_noise() + rank) % max(2, -(-self.ranks // _TWOS)) == 0).astype(np.int64)
-            return twos
+            return 1 + self._chosen(rank, _TWOS)
+        if self.op == "avg" and self.dtype in _INTEGERS and self.ranks > self._countable:
+            return self._chosen(rank, self._countable)
         return np.roll(_noise(), -rank * _RANK_STEP) % self.values
+
+    @property
+    def _countable(self) -> int:
+        """The largest whole number up to which sums are exact and do not wrap around."""
+        bits, signed = _INTEGERS.get(self.dtype, (0, False))
+        return 2 ** (bits - signed) - 1 if bits else _FLOATS[self.dtype][0]
+
+    def _chosen(self, rank: int, most: int) -> Table:
+        """1 where `rank` is among those chosen for an element, else 0: from none up to `most` ranks for each."""
+        chosen = (_noise() + rank) % self.ranks < (_noise() // self.ranks) % (min(most, self.ranks) + 1)
+        numbers: Table = chosen.astype(np.int64)
+        return numbers
 
     def expected(self, piece: Piece) -> Table:
         """One period of what must stand where `piece` says, starting at the piece's first element."""

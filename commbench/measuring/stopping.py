@@ -8,8 +8,9 @@ from commbench.intervals import FEWEST_FOR_MEDIAN, relative_half_width
 from commbench.sweepfile.records import Mode
 
 RESOLUTIONS_PER_SAMPLE = 100  # one tick of the clock is then 1 % of a sample, half of the ±2 % target
-CALLS_IN_FLIGHT = 20  # as many as nccl-tests' default: starting and ending the pipeline weigh 5 %, then shared out
-FEWEST_IN_FLIGHT = 4  # of long calls: a pipeline still, without a sample of minutes
+PIPELINE = 5e-3  # seconds a pipelined sample lasts at least: launching the first call (tens of us) then weighs 1 %
+CALLS_IN_FLIGHT = 20  # calls in a pipelined sample, as in nccl-tests' default …
+FEWEST_IN_FLIGHT = 4  # … and of long calls: a pipeline still, without a sample of minutes
 LARGEST_BATCH = 256  # samples between two agreements of the ranks
 
 
@@ -71,8 +72,9 @@ def calls_per_sample(mode: Mode, seconds: float, resolution: float, rule: Rule, 
     if mode == "graph":
         wanted = unit * (rule.replays or max(1, ceil(readable / unit)))
     else:
-        affordable = rule.limit / FEWEST_FOR_MEDIAN / max(seconds, resolution)
-        wanted = rule.calls or max(ceil(readable), int(min(CALLS_IN_FLIGHT, max(FEWEST_IN_FLIGHT, affordable))))
+        call = max(seconds, resolution)
+        affordable = max(FEWEST_IN_FLIGHT, int(rule.limit / FEWEST_FOR_MEDIAN / call))
+        wanted = rule.calls or max(ceil(readable), min(affordable, max(CALLS_IN_FLIGHT, ceil(PIPELINE / call))))
     return max(unit, int(min(wanted, most // unit * unit)))
 
 

@@ -3,12 +3,12 @@
 import os
 import socket
 import time
+from typing import Any
 
 from commbench.errors import CommbenchError
 from commbench.launching.identity import Identity
 from commbench.launching.worlds import Member, check_members, describe_world
 from commbench.measuring.device_state import device_states
-from commbench.measuring.facts import machine_facts
 from commbench.measuring.header import header
 from commbench.measuring.options import Options
 from commbench.measuring.parts import Part, describe_plan, parts
@@ -52,7 +52,11 @@ def memory_of(session: Session, world: World, members: list[Member], options: Op
 
 
 class Run:
-    """The run of all parts on all ranks. Every method is collective."""
+    """The run of all parts on all ranks. Every method is collective.
+
+    Args:
+        facts: of this rank's host, for the header.
+    """
 
     def __init__(
         self,
@@ -62,9 +66,10 @@ class Run:
         options: Options,
         watch: Watch,
         reporter: Reporter,
+        facts: dict[str, Any],
     ) -> None:
         self._session, self._world, self._options = session, world, options
-        self._watch, self._reporter = watch, reporter
+        self._watch, self._reporter, self._facts = watch, reporter, facts
         self._begun = time.monotonic()
         self.members = look(session, world, identity, options)
         reporter.tell(describe_world(self.members, session.device.name))
@@ -113,10 +118,9 @@ class Run:
 
     def _measure_part(self, part: Part, world: World, recorder: Recorder, stored: tuple[Sweep, ...]) -> None:
         backend = self._session.open(world, part.groups, part.buffers)
-        facts = machine_facts(os.environ)
         resolution = float(world.gather([backend.resolution()]).max())
         proved = self._transport("", world)
-        mine = header(part, self._options, self._session, self.members, facts, resolution, proved)
+        mine = header(part, self._options, self._session, self.members, self._facts, resolution, proved)
         new: Header = world.exchange(mine)[0]
         earlier = next((sweep for sweep in stored if sweep.header.world_size == new.world_size
                         and sweep.header.groups == new.groups), None)  # fmt: skip

@@ -77,6 +77,8 @@ class TorchBackend:
             return f"torch.distributed has no {case.collective} with placement {case.placement!r}"
         if case.mode == "graph" and self.device.type != "cuda":
             return "graph mode replays CUDA graphs and needs a GPU"
+        if case.mode == "graph" and case.collective == "barrier":
+            return "torch's barrier waits on the host, which a CUDA graph cannot capture"
         if case.collective == "send_recv" and len(self.ranks) < 2:
             return "send_recv needs two ranks"
         if case.dtype and case.dtype.startswith("float8") and case.op:
