@@ -72,9 +72,20 @@ class Run:
         self._watch, self._reporter, self._facts = watch, reporter, facts
         self._begun = time.monotonic()
         self.members = look(session, world, identity, options)
-        reporter.tell(describe_world(self.members, session.device.name))
         memory = memory_of(session, world, self.members, options)
         self.parts = parts(options, session.placements, world.size, memory)
+        reporter.tell(describe_world(self.members, session.device.name))
+        reporter.tell(self._describe_run())
+
+    def _describe_run(self) -> str:
+        """Backend, versions and modes; and what one rank means, before anybody waits for its figures."""
+        versions = ", ".join(f"{name} {version}" for name, version in self._session.facts().items())
+        modes = ", ".join(self._options.choices.modes)
+        count = sum(len(part.plan) for part in self.parts)
+        lines = [f"backend: {self._session.backend_name()} ({versions}); mode: {modes}; {count} points"]
+        if self._world.size == 1:
+            lines.append("warning: one rank has nobody to talk to: times are launches and copies, busbw is 0")
+        return "\n".join(lines)
 
     def describe_plan(self) -> str:
         """What --plan prints."""
