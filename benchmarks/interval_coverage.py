@@ -42,12 +42,18 @@ class Law:
 
 def lognormal(sigma: float) -> Draw:
     """Independent times around 1, skewed as times are."""
-    return lambda chance, n: chance.lognormal(0.0, sigma, n)
+
+    def draw(chance: np.random.Generator, n: int) -> Floats:
+        times: Floats = chance.lognormal(0.0, sigma, n)
+        return times
+
+    return draw
 
 
 def shifted_exponential(chance: np.random.Generator, n: int) -> Floats:
     """A floor that no call beats, and waiting times on top; its median is 1."""
-    return 1.0 - 0.1 * np.log(2.0) + chance.exponential(0.1, n)
+    times: Floats = 1.0 - 0.1 * np.log(2.0) + chance.exponential(0.1, n)
+    return times
 
 
 def correlated(chance: np.random.Generator, n: int) -> Floats:
