@@ -39,6 +39,7 @@ class Collective:
         rooted: takes a root rank.
         send, receive: what a rank's input and output buffer hold, as a share of the message; where only the root has
             that buffer (scatter's input, gather's output), what the root's holds.
+        exchanges: every rank sends a shard of its whole message to every other (all_to_all).
         synchronises: no rank can leave before every rank has entered, so the fastest rank is the last to enter.
         bus: the factor from algorithm to bus bandwidth for n >= 2 ranks.
         output: the pieces that must stand in `rank`'s output; empty where nothing is specified.
@@ -46,18 +47,19 @@ class Collective:
 
     name: str
     aliases: tuple[str, ...]
-    reduces: bool
-    rooted: bool
-    send: Share
-    receive: Share
-    synchronises: bool
-    bus: Callable[[int], Fraction]
     output: Callable[[int, int, int, int], tuple[Piece, ...]]
+    bus: Callable[[int], Fraction]
+    send: Share = "whole"
+    receive: Share = "whole"
+    reduces: bool = False
+    rooted: bool = False
+    synchronises: bool = False
+    exchanges: bool = False
 
     @property
     def sharded(self) -> bool:
         """The message is cut into one equal shard per rank."""
-        return "shard" in (self.send, self.receive) or self.name == "all_to_all"
+        return self.exchanges or "shard" in (self.send, self.receive)
 
     @property
     def moves(self) -> bool:
@@ -145,108 +147,30 @@ def _none(n: int) -> Fraction:
 
 
 ALL_REDUCE = Collective(
-    "all_reduce", ("allreduce", "allr", "ar"), True, False, "whole", "whole", True, _twice_shards, _allreduce
+    "all_reduce", ("allreduce", "allr", "ar"), _allreduce, _twice_shards, reduces=True, synchronises=True
 )
-REDUCE = Collective("reduce", ("red",), True, True, "whole", "whole", False, _one, _reduce)
+REDUCE = Collective("reduce", ("red",), _reduce, _one, reduces=True, rooted=True)
 REDUCE_SCATTER = Collective(
-    "reduce_scatter",
-    ("reducescatter", "reducescattertensor", "reducescattersingle", "redsct", "rs"),
-    True,
-    False,
-    "whole",
-    "shard",
-    True,
-    _shards,
-    _reduce_scatter,
-)
+    "reduce_scatter", ("reducescatter", "reducescattertensor", "reducescattersingle", "redsct", "rs"),
+    _reduce_scatter, _shards, receive="shard", reduces=True, synchronises=True,
+)  # fmt: skip
 ALL_GATHER = Collective(
-    "all_gather",
-    ("allgather", "allgatherintotensor", "allgathersingle", "allg", "ag"),
-    False,
-    False,
-    "shard",
-    "whole",
-    True,
-    _shards,
-    _all_gather,
-)
-BROADCAST = Collective("broadcast", ("bcast",), False, True, "whole", "whole", False, _one, _broadcast)
+    "all_gather", ("allgather", "allgatherintotensor", "allgathersingle", "allg", "ag"),
+    _all_gather, _shards, send="shard", synchronises=True,
+)  # fmt: skip
+BROADCAST = Collective("broadcast", ("bcast",), _broadcast, _one, rooted=True)
 ALL_TO_ALL = Collective(
-    "all_to_all", ("alltoall", "alltoallsingle", "a2a"), False, False, "whole", "whole", True, _shards, _all_to_all
+    "all_to_all", ("alltoall", "alltoallsingle", "a2a"), _all_to_all, _shards, exchanges=True, synchronises=True
 )
-GATHER = Collective("gather", (), False, True, "shard", "whole", False, _shards, _gather)
-SCATTER = Collective("scatter", (), False, True, "whole", "shard", False, _shards, _scatter)
-SEND_RECV = Collective(
-    "send_recv", ("sendrecv", "sendreceive", "p2p"), False, False, "whole", "whole", False, _one, _send_recv
-)
-BARRIER = Collective("barrier", (), False, False, "none", "none", True, _none, _nothing)
+GATHER = Collective("gather", (), _gather, _shards, send="shard", rooted=True)
+SCATTER = Collective("scatter", (), _scatter, _shards, receive="shard", rooted=True)
+SEND_RECV = Collective("send_recv", ("sendrecv", "sendreceive", "p2p"), _send_recv, _one)
+BARRIER = Collective("barrier", (), _nothing, _none, send="none", receive="none", synchronises=True)
 
-COLLECTIVES: dict[str, Collective] = {
-    c.name: c
-    for c in (
-        ALL_REDUCE,
-        REDUCE,
-        REDUCE_SCATTER,
-        ALL_GATHER,
-        BROADCAST,
-        ALL_TO_ALL,
-        GATHER,
-        SCATTER,
-        SEND_RECV,
-        BARRIER,
-    )
-}
+_ALL = (ALL_REDUCE, REDUCE, REDUCE_SCATTER, ALL_GATHER, BROADCAST, ALL_TO_ALL, GATHER, SCATTER, SEND_RECV, BARRIER)
+COLLECTIVES: dict[str, Collective] = {collective.name: collective for collective in _ALL}
 DEFAULT_COLLECTIVES = ("all_reduce", "reduce", "reduce_scatter", "all_gather")
 OPERATORS = ("sum", "avg", "min", "max", "prod")
-
-# Our names first; the others are nccl-tests', torch's, numpy's and nccom-test's. ELEMENT_BYTES fixes the order shown.
-ELEMENT_BYTES = {
-    "float32": 4,
-    "float16": 2,
-    "bfloat16": 2,
-    "float64": 8,
-    "int8": 1,
-    "uint8": 1,
-    "int32": 4,
-    "uint32": 4,
-    "int64": 8,
-    "uint64": 8,
-    "float8_e4m3": 1,
-    "float8_e5m2": 1,
-}
-_DTYPE_ALIASES = {
-    "float": "float32",
-    "fp32": "float32",
-    "f32": "float32",
-    "half": "float16",
-    "fp16": "float16",
-    "f16": "float16",
-    "bf16": "bfloat16",
-    "double": "float64",
-    "fp64": "float64",
-    "f64": "float64",
-    "char": "int8",
-    "i8": "int8",
-    "byte": "uint8",
-    "u8": "uint8",
-    "int": "int32",
-    "i32": "int32",
-    "uint": "uint32",
-    "u32": "uint32",
-    "long": "int64",
-    "i64": "int64",
-    "u64": "uint64",
-    "f8e4m3": "float8_e4m3",
-    "float8e4m3": "float8_e4m3",
-    "fp8e4m3": "float8_e4m3",
-    "fp8_e4m3": "float8_e4m3",
-    "float8_e4m3fn": "float8_e4m3",
-    "fp8": "float8_e4m3",
-    "f8e5m2": "float8_e5m2",
-    "float8e5m2": "float8_e5m2",
-    "fp8e5m2": "float8_e5m2",
-    "fp8_e5m2": "float8_e5m2",
-}
 _OPERATOR_ALIASES = {
     "mean": "avg",
     "average": "avg",
@@ -273,20 +197,6 @@ def collective_named(name: str) -> Collective:
         found=repr(name),
         fix="use one of these names (nccl-tests' and torch's spellings are understood too)",
     )
-
-
-def dtype_named(name: str) -> str:
-    """Our name of a dtype given nccl-tests', torch's, numpy's or a short name. Raises UsageError if unknown."""
-    word = name.lower().removeprefix("torch.").removeprefix("nccl")
-    word = _DTYPE_ALIASES.get(word, word)
-    if word not in ELEMENT_BYTES:
-        raise UsageError(
-            "an unknown dtype was asked for",
-            expected=", ".join(ELEMENT_BYTES),
-            found=repr(name),
-            fix="use one of these, or nccl-tests' (float, half, double ...) or a short name (fp32, bf16 ...)",
-        )
-    return word
 
 
 def operator_named(name: str) -> str:

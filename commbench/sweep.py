@@ -7,6 +7,7 @@ tells the same one with another session.
 import os
 import re
 import sys
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 
@@ -21,6 +22,7 @@ from commbench.sweepfile.reader import Sweep
 OpenSession = Callable[[Options], Session]
 
 WRONG, NOT_FINISHED = 1, 3  # exit codes of a run that went through
+PATIENCE = 5.0  # seconds
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,14 +42,18 @@ def run(open_session: OpenSession, arguments: Sequence[str], program: str) -> in
     identity: Identity | None = None
     try:
         identity = identify(os.environ)
+        if identity and identity.rank and {"-h", "--help"} & set(arguments):
+            return 0  # rank 0 prints it
         options = parse(arguments, program)
         if identity is None:
             raise no_launcher_error(program)
         return _watched(open_session, options, identity)
     except CommbenchError as error:
-        if identity is None or identity.rank == 0:
+        if identity is None or identity.rank == 0 or (error.alone and not identity.local_rank):
             print(f"{program}: {error}", file=sys.stderr, flush=True)
             leave_error_file(str(error))
+        else:
+            time.sleep(PATIENCE)  # a launcher ends all ranks with the first that fails: let that be the one that speaks
         return error.exit_code
 
 
@@ -56,7 +62,12 @@ def _watched(open_session: OpenSession, options: Options, identity: Identity) ->
     block_signals()
     environ = dict(os.environ)  # as the user has it: a session adds to it
     session = open_session(options)
-    watch = Watch(identity.rank, identity.world_size, session.meet(identity), time_limit=options.time_limit)
+    try:
+        board = session.meet(identity)
+    except CommbenchError as error:
+        error.alone = True  # the other ranks may have met
+        raise
+    watch = Watch(identity.rank, identity.world_size, board, time_limit=options.time_limit)
     watch.start()
     try:
         return _measured_and_shown(session, options, identity, watch, environ)

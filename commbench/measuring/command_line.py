@@ -41,8 +41,8 @@ def parser(program: str) -> Parser:
     add("-e", "--maxbytes", metavar="SIZE", help="last size (default 64M)")
     add("-f", "--stepfactor", metavar="N", type=int, help="factor between sizes (default 2)")
     add("-i", "--stepbytes", metavar="SIZE", help="bytes between sizes, instead of -f")
-    add("-d", "--datatype", metavar="TYPE", help="dtypes, comma-separated (default float32)")
-    add("-o", "--op", metavar="OP", help="operators, comma-separated: sum, avg, min, max, prod (default sum)")
+    add("-d", "--datatype", metavar="TYPE", help="dtypes, comma-separated, or `all` (default float32)")
+    add("-o", "--op", metavar="OP", help="operators, comma-separated, or `all`: sum, avg, min, max, prod (default sum)")
     add("-r", "--root", metavar="RANK", type=int, help="root of reduce, broadcast, gather, scatter (default 0)")
     add("--placement", metavar="in,out", help="in place, out of place (default: both where they exist)")
     add("--mode", metavar="MODE", help="isolated, pipelined, graph, comma-separated "

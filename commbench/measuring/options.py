@@ -1,11 +1,12 @@
 """What a sweep was asked to do: the command line, read and checked."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from commbench.collectives import COLLECTIVES, DEFAULT_COLLECTIVES, collective_named, dtype_named, operator_named
+from commbench.collectives import COLLECTIVES, DEFAULT_COLLECTIVES, OPERATORS, collective_named, operator_named
+from commbench.dtypes import ELEMENT_BYTES, dtype_named
 from commbench.errors import UsageError
 from commbench.measuring.command_line import parser, refuse_foreign
 from commbench.measuring.plan import Choices, sizes_between
@@ -62,8 +63,8 @@ def parse(arguments: Sequence[str], program: str = "commbench.sweep") -> Options
             parse_size(raw["minbytes"] or "8"), parse_size(raw["maxbytes"] or "64M"),
             factor=raw["stepfactor"], step=parse_size(raw["stepbytes"]) if raw["stepbytes"] else None,
         ),
-        dtypes=tuple(dict.fromkeys(dtype_named(word) for word in _words(raw["datatype"] or "float32"))),
-        operators=tuple(dict.fromkeys(operator_named(word) for word in _words(raw["op"] or "sum"))),
+        dtypes=_named(raw["datatype"] or "float32", dtype_named, tuple(ELEMENT_BYTES)),
+        operators=_named(raw["op"] or "sum", operator_named, OPERATORS),
         root=_at_least(raw["root"], 0, "-r") or 0,
         placements=_placements(raw["placement"]),
         modes=modes or ("isolated",),
@@ -89,6 +90,11 @@ def with_default_modes(options: Options, modes: tuple[Mode, ...]) -> Options:
 
 def _words(text: str) -> list[str]:
     return [word for word in text.replace(" ", ",").split(",") if word]
+
+
+def _named(text: str, named: Callable[[str], str], every: tuple[str, ...]) -> tuple[str, ...]:
+    """The names in a list, each once; `all` means every one, as in nccl-tests."""
+    return every if text.strip() == "all" else tuple(dict.fromkeys(named(word) for word in _words(text)))
 
 
 def _collectives(names: Sequence[str]) -> tuple[str, ...]:

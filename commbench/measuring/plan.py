@@ -4,7 +4,8 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from commbench.collectives import COLLECTIVES, ELEMENT_BYTES
+from commbench.collectives import COLLECTIVES
+from commbench.dtypes import ELEMENT_BYTES
 from commbench.errors import UsageError
 from commbench.measuring.seam import Case
 from commbench.sweepfile.records import Mode, Placement

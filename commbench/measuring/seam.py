@@ -11,7 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from commbench.collectives import COLLECTIVES, ELEMENT_BYTES, Collective
+from commbench.collectives import COLLECTIVES, Collective
+from commbench.dtypes import ELEMENT_BYTES
 from commbench.sweepfile.records import Clock, Mode, Placement
 
 

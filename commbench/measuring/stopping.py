@@ -53,8 +53,8 @@ def next_batch(seconds: Sequence[float], spent: float, rule: Rule) -> int:
     if width is None or width <= rule.target or spent >= rule.limit:
         return 0
     needed = ceil(taken * min((width / rule.target) ** 2, 16.0)) - taken
-    affordable = int((rule.limit - spent) / (spent / taken))
-    return max(1, min(needed, affordable, taken, LARGEST_BATCH))
+    each = max(spent / taken, 1e-9)  # a coarse clock may not have moved yet
+    return max(1, min(needed, int((rule.limit - spent) / each), taken, LARGEST_BATCH))
 
 
 def calls_per_sample(mode: Mode, seconds: float, resolution: float, rule: Rule, *, unit: int, most: float) -> int:

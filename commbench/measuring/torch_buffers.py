@@ -5,9 +5,12 @@ least twice the last-level cache, so a slice is used again only after the cache 
 every slice is the same one.
 """
 
+from functools import cached_property
+
 import torch
 
 from commbench.measuring.payload import PERIOD, Payload, Table
+from commbench.measuring.session import Buffers
 
 ALIGNMENT = 512  # bytes: what CUDA's allocator gives, so that a slice is as well aligned as a tensor of its own
 POISON = 0xA5  # byte of memory that no call has written yet
@@ -45,7 +48,7 @@ class Slab:
         if self.position + size > self.memory.numel():
             self.position, self.laps = 0, self.laps + 1
         start = self.position
-        self.position += -(-size // ALIGNMENT) * ALIGNMENT
+        self.position += _aligned(size)
         return self.memory[start : start + size].view(dtype)
 
     def restore(self, dtype: torch.dtype) -> None:
@@ -59,6 +62,34 @@ class Slab:
         first = self._first // dtype.itemsize
         part = self.memory[self._first : self.position].view(dtype)
         fill(part, payload.table(rank), start=first)
+
+
+class Slabs:
+    """The send and the receive slab of a backend, each allocated at its first use."""
+
+    def __init__(self, device: torch.device, buffers: Buffers) -> None:
+        self.rotate = buffers.rotate
+        self._device, self._buffers = device, buffers
+
+    @classmethod
+    def tiny(cls, device: torch.device, ranks: int) -> "Slabs":
+        """Room for a few elements a rank, to find out whether a call is possible at all."""
+        size = 4 * ALIGNMENT * max(8, ranks)
+        return cls(device, Buffers(size, size, rotate=True))
+
+    @cached_property
+    def send(self) -> Slab:
+        """Input buffers, and the only ones of calls in place."""
+        return Slab(_aligned(self._buffers.send_bytes), self._device)
+
+    @cached_property
+    def receive(self) -> Slab:
+        """Output buffers of calls out of place."""
+        return Slab(_aligned(self._buffers.receive_bytes), self._device)
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 def fill(buffer: torch.Tensor, table: Table, *, start: int = 0) -> None:

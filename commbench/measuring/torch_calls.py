@@ -4,7 +4,9 @@ torch has no out-of-place all_reduce, reduce and broadcast, and no in-place all_
 here. gather and scatter have list forms only: their lists are views of one buffer.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 import torch.distributed as dist
@@ -28,14 +30,32 @@ OPERATORS = {
 }  # fmt: skip
 
 
-def bind(case: Case, send: torch.Tensor, receive: torch.Tensor, group: dist.ProcessGroup, ranks: Sequence[int]) -> Call:
+@dataclass(frozen=True)
+class Seat:
+    """This rank's place in a group: the group, its ranks as the job numbers them, which of them this is, its device."""
+
+    group: dist.ProcessGroup
+    ranks: tuple[int, ...]
+    rank: int
+    device: torch.device
+
+    @cached_property
+    def _token(self) -> torch.Tensor:
+        return torch.zeros(1, device=self.device)
+
+    def align(self) -> None:
+        """Leave no rank before all are here: on the device's queue on GPUs, on the host on CPUs."""
+        dist.all_reduce(self._token, group=self.group)
+
+
+def bind(case: Case, send: torch.Tensor, receive: torch.Tensor, seat: Seat) -> Call:
     """The call, with everything but the call itself done beforehand.
 
     Args:
         send, receive: 1-D tensors of this rank's input and output; one and the same, or overlapping, when in place.
-        ranks: the group's ranks, global.
     """
-    size, me = len(ranks), dist.get_group_rank(group, dist.get_rank())
+    group, ranks, me = seat.group, seat.ranks, seat.rank
+    size = len(ranks)
     op = OPERATORS[case.op] if case.op else dist.ReduceOp.SUM
     root = ranks[case.root] if case.root is not None else -1
     at_root = case.root == me

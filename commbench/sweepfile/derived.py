@@ -5,7 +5,8 @@ All functions are pure; rates are bytes per second.
 
 import numpy as np
 
-from commbench.collectives import COLLECTIVES, ELEMENT_BYTES
+from commbench.collectives import COLLECTIVES
+from commbench.dtypes import ELEMENT_BYTES
 from commbench.intervals import median_interval, relative_half_width
 from commbench.sweepfile.records import Measurement
 

@@ -84,12 +84,12 @@ def test_the_last_end_counts(status: str, records: tuple[Record, ...]) -> None:
     ("proved", "records"),
     [
         (("SHM",), ()),
-        (("P2P",), (Transport(sweep=SWEEP, proved=("P2P",)),)),
-        (("P2P",), (Transport(sweep=SWEEP, proved=("P2P",)), Transport(sweep=SWEEP, proved=None))),
+        (("P2P", "SHM"), (Transport(sweep=SWEEP, proved=("P2P",)),)),
+        (("P2P", "SHM"), (Transport(sweep=SWEEP, proved=("P2P",)), Transport(sweep=SWEEP, proved=None))),
     ],
 )
-def test_the_proved_path_is_the_last_one_known(proved: tuple[str, ...], records: tuple[Transport, ...]) -> None:
-    """A transport record after the header counts, unless it proves nothing."""
+def test_the_proved_paths_are_all_that_became_known(proved: tuple[str, ...], records: tuple[Transport, ...]) -> None:
+    """A path that a library takes later (another algorithm, another pair) stands beside the first one."""
     assert parse_sweeps(file_of(header(), *records))[0].proved == proved
 
 

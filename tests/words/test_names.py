@@ -4,14 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from commbench.collectives import (
-    COLLECTIVES,
-    ELEMENT_BYTES,
-    OPERATORS,
-    collective_named,
-    dtype_named,
-    operator_named,
-)
+from commbench.collectives import COLLECTIVES, OPERATORS, collective_named, operator_named
+from commbench.dtypes import ELEMENT_BYTES, dtype_named
 from commbench.errors import UsageError
 
 EVERY = list(COLLECTIVES.values())

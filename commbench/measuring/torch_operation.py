@@ -1,0 +1,135 @@
+"""One collective on torch.distributed, timed in one of three modes.
+
+isolated   all ranks aligned by a one-element all_reduce, then one call. On a GPU both are queued on one stream
+           without waiting in between, so the time holds the launch of that call, as a training step pays it.
+pipelined  aligned, then calls back to back, the time shared out among them.
+graph      the calls are captured once in a CUDA graph; aligned, then the graph is replayed. No launches from Python.
+"""
+
+import time
+from math import inf
+
+import torch
+
+from commbench.dtypes import ELEMENT_BYTES
+from commbench.measuring.payload import Payload
+from commbench.measuring.seam import Case
+from commbench.measuring.torch_buffers import ALIGNMENT, POISON, Slabs, count_wrong, fill
+from commbench.measuring.torch_calls import Call, Seat, bind
+
+DTYPES = {
+    "float8_e4m3": torch.uint8, "float8_e5m2": torch.uint8,  # moved as bytes
+    **{name: getattr(torch, name) for name in ELEMENT_BYTES if not name.startswith("float8")},
+}  # fmt: skip
+
+
+class TorchOperation:
+    """One collective on slices of the backend's slabs."""
+
+    def __init__(self, case: Case, seat: Seat, slabs: Slabs) -> None:
+        self._case, self._seat, self._slabs = case, seat, slabs
+        self._dtype = DTYPES[case.dtype or "float32"]
+        self._ranks = len(seat.ranks)
+        self._payload = Payload(case.dtype or "float32", case.op, self._ranks)
+        definition = case.definition
+        self._sent = definition.buffer_elements("send", case.elements, self._ranks)
+        self._received = definition.buffer_elements("receive", case.elements, self._ranks)
+        self._graph: torch.cuda.CUDAGraph | None = None
+        grows = case.placement == "in" and definition.reduces
+        self._laps = self._payload.calls_in_place if grows else inf
+        slab = slabs.send
+        if slab.filled_with != (self._payload.timed, seat.rank):
+            slab.fill(self._payload.timed, seat.rank, self._dtype)
+        slab.begin()
+        self.most_calls = self._most_calls()
+        if case.mode == "graph":
+            self._capture()
+
+    def _most_calls(self) -> float:
+        if self._laps == inf:
+            return inf
+        slots = 1
+        if self._slabs.rotate:
+            size = max(self._sent, self._received) * self._dtype.itemsize
+            slots = max(1, self._slabs.send.memory.numel() // (-(-size // ALIGNMENT) * ALIGNMENT))
+        return max(1.0, self._laps * slots)
+
+    def _buffers(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """The next send and receive slices."""
+        rotate = self._slabs.rotate
+        if self._case.placement != "in":
+            return (
+                self._slabs.send.take(self._sent, self._dtype, rotate=rotate),
+                self._slabs.receive.take(self._received, self._dtype, rotate=rotate),
+            )
+        whole = self._slabs.send.take(max(self._sent, self._received), self._dtype, rotate=rotate)
+        shard = whole[self._seat.rank * min(self._sent, self._received) :][: min(self._sent, self._received)]
+        match self._case.definition.send, self._case.definition.receive:
+            case "shard", "whole":
+                return shard, whole
+            case "whole", "shard":
+                return whole, shard
+        return whole, whole
+
+    def _bind(self, buffers: tuple[torch.Tensor, torch.Tensor]) -> Call:
+        return bind(self._case, *buffers, self._seat)
+
+    def _calls(self, calls: int) -> list[Call]:
+        """What one sample runs, bound beforehand; refills the slab first where in-place results could overflow."""
+        if self._slabs.send.laps + 1 >= self._laps:
+            self._slabs.send.fill(self._payload.timed, self._seat.rank, self._dtype)
+        if self._graph is not None:
+            self._slabs.send.laps += calls // self._case.calls_in_graph
+            return [self._graph.replay] * (calls // self._case.calls_in_graph)
+        return [self._bind(self._buffers()) for _ in range(calls)]
+
+    def time(self, calls: int) -> float:
+        """Align, make `calls` calls, return this rank's seconds for all of them."""
+        bound = self._calls(calls)
+        if self._seat.device.type != "cuda":
+            self._seat.align()
+            begun = time.perf_counter()
+            for call in bound:
+                call()
+            return time.perf_counter() - begun
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+        self._seat.align()
+        begin.record()
+        for call in bound:
+            call()
+        end.record()
+        end.synchronize()
+        return float(begin.elapsed_time(end)) * 1e-3
+
+    def _capture(self) -> None:
+        """Capture the case's calls on successive slices."""
+        bound = [self._bind(self._buffers()) for _ in range(self._case.calls_in_graph)]
+        bound[0]()  # NCCL connects at the first call, which must not happen while capturing
+        torch.cuda.synchronize()
+        self._graph = torch.cuda.CUDAGraph()
+        # thread_local: NCCL's watchdog thread asks for events meanwhile, which a global capture would forbid
+        with torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
+            for call in bound:
+                call()
+
+    def wrong(self) -> int:
+        """One checked call on fresh slices (in graph mode too: a graph replays the same call)."""
+        send, receive = self._buffers()
+        rank, elements = self._seat.rank, self._case.elements
+        receive.view(torch.uint8).fill_(POISON)
+        fill(send, self._payload.table(rank))
+        self._bind((send, receive))()
+        if self._seat.device.type == "cuda":
+            torch.cuda.synchronize()
+        wrong = position = 0
+        for piece in self._case.definition.expected(rank, self._ranks, self._case.root or 0, elements):
+            part = receive[position : position + piece.length]
+            wrong += count_wrong(part, self._payload.expected(piece), self._payload.tolerance)
+            position += piece.length
+        return wrong
+
+    def close(self) -> None:
+        """Give the slab's payload back where in-place results have replaced it."""
+        self._graph = None
+        if self._case.placement == "in":
+            self._slabs.send.restore(self._dtype)
