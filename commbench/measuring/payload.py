@@ -132,7 +132,7 @@ class Payload:
             return inf
         largest = _FLOATS[self.dtype][2]
         if self.op == "sum":
-            return max(1, 2 + floor(log(largest / self.values) / log(self.ranks)))
+            return max(1, floor(log(largest / self.values) / log(self.ranks)))
         return max(1, 1 + floor(log(log2(largest) / _TWOS) / log(self.ranks)))
 
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from math import inf, isfinite
 from typing import cast
 
-from commbench.collectives import COLLECTIVES, ELEMENT_BYTES, Collective, Placement
+from commbench.collectives import COLLECTIVES, Collective, Placement
+from commbench.dtypes import ELEMENT_BYTES
 from commbench.measuring.seam import Backend, Case, Operation
 from commbench.sweepfile.records import Mode
 

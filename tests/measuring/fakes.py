@@ -201,6 +201,9 @@ class FakeSession:
         self.backends.append(FakeBackend(world, self.law, groups))
         return self.backends[-1]
 
+    def new_links(self) -> None:
+        return None
+
     def facts(self) -> dict[str, str]:
         return {"fake": "1"}
 
