@@ -6,6 +6,7 @@ No long option here may be a proper prefix of one of torchrun's: torchrun has ea
 
 import argparse
 from collections.abc import Sequence
+from itertools import pairwise
 
 from commbench.arguments import Parser
 from commbench.collectives import COLLECTIVES, DEFAULT_COLLECTIVES
@@ -112,8 +113,9 @@ Start it with a launcher:
 
 def refuse_foreign(arguments: Sequence[str]) -> None:
     """Explain options of nccl-tests that have no meaning here, rather than call them unknown."""
-    for word in arguments:
-        why = _NOT_OURS.get(word[:2]) if word[:1] == "-" and word[:2] != "--" else None
-        if why and not (word[:2] in ("-g", "-t") and arguments[list(arguments).index(word) + 1 :][:1] == ["1"]):
-            raise UsageError(f"{word[:2]} is an option of nccl-tests that commbench does not have",
+    for word, next_word in pairwise([*arguments, ""]):
+        letter, value = word[:2], word[2:] or next_word
+        why = _NOT_OURS.get(letter)
+        if why and not (letter in ("-g", "-t") and value == "1"):
+            raise UsageError(f"{letter} is an option of nccl-tests that commbench does not have",
                              expected="the options that -h lists", found=word, fix=why)  # fmt: skip

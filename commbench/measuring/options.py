@@ -45,8 +45,8 @@ def parse(arguments: Sequence[str], program: str = "commbench.sweep") -> Options
         UsageError: in four parts.
     """
     refuse_foreign(arguments)
-    raw = vars(parser(program).parse_args(list(arguments)))
-    given = frozenset(name for name, value in raw.items() if value not in (None, [], False))
+    raw = vars(parser(program).parse_intermixed_args(list(arguments)))
+    given = frozenset(name for name, value in raw.items() if value is not None and value is not False and value != [])
     modes = _modes(raw)
     rule = Rule(
         target=_positive(raw["target"], "--target", 2.0) / 100.0,
