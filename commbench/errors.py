@@ -7,6 +7,9 @@ CommbenchError            exit 2 unless the subclass says otherwise
  +-- MeasuringError       a collective, a rank or a limit ended a sweep before its plan did
 """
 
+from functools import partial
+from typing import Any
+
 
 class CommbenchError(Exception):
     """An error in four parts, so that its reader can act on it.
@@ -24,6 +27,11 @@ class CommbenchError(Exception):
     def __init__(self, wrong: str, *, expected: str, found: str, fix: str) -> None:
         super().__init__(wrong, expected, found, fix)
         self.wrong, self.expected, self.found, self.fix = wrong, expected, found, fix
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled for the other ranks: BaseException's own way would forget which part is which."""
+        made = partial(type(self), expected=self.expected, found=self.found, fix=self.fix)
+        return made, (self.wrong,), {"alone": self.alone}
 
     def __str__(self) -> str:
         return f"{self.wrong}\n  expected: {self.expected}\n  found:    {self.found}\n  to do:    {self.fix}"

@@ -5,6 +5,8 @@ Only rank 0 has a recorder that records; the others' does nothing, so that the p
 
 import threading
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import msgspec
@@ -44,11 +46,8 @@ class Recorder:
             return
         with self._lock:
             if self.writer is not None:
-                try:
+                with _alone():
                     self.writer.write(record)
-                except SweepFileError as error:
-                    error.alone = True
-                    raise
             self.records.append(record)
 
     def end(self, status: Status, reason: str | None = None) -> None:
@@ -70,13 +69,25 @@ class Recorder:
     def sweeps(self) -> tuple[Sweep, ...]:
         """The sweeps of the file (with a resume, also what an earlier run wrote), else of this run."""
         if self.writer is not None:
-            return read_sweeps(self.writer.path)
+            with _alone():
+                return read_sweeps(self.writer.path)
         return parse_sweeps(b"".join(msgspec.json.encode(record) + b"\n" for record in self.records), "this run")
 
     def close(self) -> None:
         """Close the file."""
         if self.writer is not None:
-            self.writer.close()
+            with _alone():
+                self.writer.close()
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """The file is rank 0's: what goes wrong with it there, the other ranks cannot know, and they wait for rank 0."""
+    try:
+        yield
+    except SweepFileError as error:
+        error.alone = True
+        raise
 
 
 def now() -> str:
