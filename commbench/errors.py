@@ -7,6 +7,9 @@ CommbenchError            exit 2 unless the subclass says otherwise
  +-- MeasuringError       a collective, a rank or a limit ended a sweep before its plan did
 """
 
+from collections.abc import Callable
+from functools import partial
+
 from functools import partial
 from typing import Any
 
@@ -32,6 +35,11 @@ class CommbenchError(Exception):
         """Pickled for the other ranks: BaseException's own way would forget which part is which."""
         made = partial(type(self), expected=self.expected, found=self.found, fix=self.fix)
         return made, (self.wrong,), {"alone": self.alone}
+
+    def __reduce__(self) -> tuple[Callable[..., "CommbenchError"], tuple[str], dict[str, object]]:
+        """Pickled with its parts: what rank 0 meets is raised on every rank."""
+        parts = partial(type(self), expected=self.expected, found=self.found, fix=self.fix)
+        return parts, (self.wrong,), self.__dict__
 
     def __str__(self) -> str:
         return f"{self.wrong}\n  expected: {self.expected}\n  found:    {self.found}\n  to do:    {self.fix}"
