@@ -10,9 +10,6 @@ CommbenchError            exit 2 unless the subclass says otherwise
 from collections.abc import Callable
 from functools import partial
 
-from functools import partial
-from typing import Any
-
 
 class CommbenchError(Exception):
     """An error in four parts, so that its reader can act on it.
@@ -30,11 +27,6 @@ class CommbenchError(Exception):
     def __init__(self, wrong: str, *, expected: str, found: str, fix: str) -> None:
         super().__init__(wrong, expected, found, fix)
         self.wrong, self.expected, self.found, self.fix = wrong, expected, found, fix
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled for the other ranks: BaseException's own way would forget which part is which."""
-        made = partial(type(self), expected=self.expected, found=self.found, fix=self.fix)
-        return made, (self.wrong,), {"alone": self.alone}
 
     def __reduce__(self) -> tuple[Callable[..., "CommbenchError"], tuple[str], dict[str, object]]:
         """Pickled with its parts: what rank 0 meets is raised on every rank."""
