@@ -18,7 +18,7 @@ pytestmark = pytest.mark.gloo
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
     file = str(tmp_path_factory.mktemp("faulty") / "out.jsonl")
-    options = ["all_reduce,all_gather", "-o", "sum,max,min", "-b", "1K", "-e", "64K", "-f", "8", "-n", "6"]
+    options = ["all_reduce,all_gather", "-o", "sum,max,min", "-b", "1K", "-e", "64K", "-f", "8", "-n", "12"]
     return sweep(2, *options, "--buffers", "same", "-J", file, program="tests.launched.faulty")
 
 
