@@ -28,6 +28,11 @@ class CommbenchError(Exception):
         super().__init__(wrong, expected, found, fix)
         self.wrong, self.expected, self.found, self.fix = wrong, expected, found, fix
 
+    def __reduce__(self) -> tuple[Callable[..., "CommbenchError"], tuple[str], dict[str, object]]:
+        """Pickled with its parts: what rank 0 meets is raised on every rank."""
+        parts = partial(type(self), expected=self.expected, found=self.found, fix=self.fix)
+        return parts, (self.wrong,), self.__dict__
+
     def __str__(self) -> str:
         return f"{self.wrong}\n  expected: {self.expected}\n  found:    {self.found}\n  to do:    {self.fix}"
 
