@@ -121,8 +121,16 @@ def _show(sweeps: Sequence[Sweep], *, json: bool) -> int:
 
     write(sweeps, "json" if json else "table")
     if any_wrong(sweeps):
-        return WRONG
-    return 0 if all(sweep.status == "complete" for sweep in sweeps) else NOT_FINISHED
+        return _told("results were wrong: see #wrong in the table", WRONG)
+    reasons = [sweep.end.reason for sweep in sweeps if sweep.end and sweep.status != "complete"]
+    return _told(f"{reasons[0]}; continue with --resume", NOT_FINISHED) if reasons else 0
+
+
+def _told(message: str, code: int) -> int:
+    """Say in a line why the exit code is not 0: torchrun hides the code."""
+    print(f"commbench: {message}", file=sys.stderr, flush=True)
+    leave_error_file(message)
+    return code
 
 
 if __name__ == "__main__":

@@ -75,10 +75,10 @@ def _check(backend: Backend, operation: Operation) -> int:
 def _warm_up(backend: Backend, operation: Operation, case: Case, rule: Rule) -> int:
     """Warm up; returns the calls per sample, calibrated on the last warm-up call."""
     unit = case.calls_in_graph
-    first = backend.world.gather([operation.time(unit) / unit]).max()
-    spent = [operation.time(unit) / unit for _ in range(warm_up_calls(first, rule))]
+    first, resolution = backend.world.gather([operation.time(unit) / unit, backend.resolution()]).max(axis=0)
+    spent = [operation.time(unit) / unit for _ in range(warm_up_calls(float(first), rule))]
     last = backend.world.gather([spent[-1]]).max() if spent else first
-    return calls_per_sample(case.mode, float(last), backend.resolution(), rule, unit=unit, most=operation.most_calls)
+    return calls_per_sample(case.mode, float(last), float(resolution), rule, unit=unit, most=operation.most_calls)
 
 
 def _sample(backend: Backend, operation: Operation, case: Case, calls: int, rule: Rule, watch: Watch) -> Floats:

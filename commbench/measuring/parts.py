@@ -50,7 +50,8 @@ def _part(options: Options, placements: Mapping[str, tuple[Placement | None, ...
         raise UsageError("the root is not a rank of this collective", expected=f"-r from 0 to {ranks - 1}",
                          found=f"-r {options.choices.root}", fix="choose a root among the ranks")  # fmt: skip
     plan = tuple(points(options.choices, ranks, placements))
-    refused = {point: reason for point in plan if (reason := memory.refusal(point.case, ranks))}
+    too_large = memory.refusals((point.case for point in plan), ranks)
+    refused = {point: too_large[point.case] for point in plan if point.case in too_large}
     fitting = [point.case for point in plan if point not in refused]
     send, receive = memory.slabs(fitting, ranks)
     return Part(size, groups, plan, refused, Buffers(send, receive, memory.rotate))

@@ -1,7 +1,7 @@
 """Which points are measured, in which order, and what they need: decided before anything is allocated."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from commbench.collectives import COLLECTIVES
@@ -136,13 +136,20 @@ class Memory:
         receive = max((max(floor, pair[1]) for pair in pairs if pair[1]), default=0)
         return send, receive
 
-    def refusal(self, case: Case, world_size: int) -> str | None:
-        """Why the case cannot be allocated, with the numbers; None if it fits."""
-        needed = sum(self.slabs([case], world_size))
-        if needed <= self.available * USABLE:
-            return None
-        free = format_size_short(self.available)
-        return f"its buffers need {format_size_short(needed)} a rank, and {free} a rank are free"
+    def refusals(self, cases: Iterable[Case], world_size: int) -> dict[Case, str]:
+        """The cases that are left out, with the numbers: the largest first, until the slabs of the others fit."""
+        left = sorted(set(cases), key=lambda case: (sum(buffer_bytes(case, world_size)), case.elements))
+        refused = {}
+        while left and (needed := sum(self.slabs(left, world_size))) > self.available * USABLE:
+            refused[left.pop()] = self._reason(needed)
+        return refused
+
+    def _reason(self, needed: int) -> str:
+        words = f"buffers up to this size need {format_size_short(needed)} a rank"
+        rotating = 4 * self.cache if self.rotate else 0
+        if rotating > self.available * USABLE:
+            words += f" (rotating past the cache alone {format_size_short(rotating)}: --buffers same needs none of it)"
+        return f"{words}, and {format_size_short(self.available)} a rank are free"
 
 
 def expected_seconds(case: Case, limit: float, samples: int | None) -> float:

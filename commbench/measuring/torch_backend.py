@@ -10,7 +10,7 @@ from commbench.measuring.seam import Case
 from commbench.measuring.session import Buffers
 from commbench.measuring.torch_buffers import Slabs
 from commbench.measuring.torch_calls import PLACEMENTS, Seat
-from commbench.measuring.torch_operation import TorchOperation
+from commbench.measuring.torch_operation import TorchOperation, laps_in_place
 from commbench.measuring.torch_world import TorchWorld
 from commbench.sweepfile.records import Clock
 
@@ -39,21 +39,26 @@ class TorchBackend:
         self.clock: Clock = "device" if device.type == "cuda" else "host"
         self.groups = tuple(tuple(group) for group in groups) or (tuple(range(world.size)),)
         group = next(group for group in self.groups if world.rank in group)
-        assert world.collective is not None, "a backend measures in the groups of a part"
-        self._seat = Seat(world.collective, tuple(world.ranks[rank] for rank in group), group.index(world.rank), device)
+        assert world.collective, "a backend measures in the groups of a part"
+        assert world.together, "whose ranks start together"
+        ranks = tuple(world.ranks[rank] for rank in group)
+        self._seat = Seat(world.collective, ranks, group.index(world.rank), device, world.together)
         self._slabs = Slabs(device, buffers)
         self._refusals: dict[tuple[str | None, ...], str | None] = {}
         self._seat.align()  # connects the ranks: what goes wrong in that should not be taken for a point's fault
 
     def refusal(self, case: Case) -> str | None:
         """Why this backend cannot run the case. Found by running it once on one element a rank."""
+        size, in_graph = len(self._seat.ranks), case.calls_in_graph
         if case.placement not in PLACEMENTS[case.collective]:
             return f"torch.distributed has no {case.collective} with placement {case.placement!r}"
         if case.mode == "graph" and self._seat.device.type != "cuda":
             return "graph mode replays CUDA graphs and needs a GPU"
         if case.mode == "graph" and case.collective == "barrier":
             return "torch's barrier waits on the host, which a CUDA graph cannot capture"
-        if case.collective == "send_recv" and len(self._seat.ranks) < 2:
+        if case.mode == "graph" and (most := self._slabs.slices(case, size) * laps_in_place(case, size)) < in_graph:
+            return f"{in_graph} in-place calls in one graph would overflow {case.dtype}: -m {most:.0f} fits"
+        if case.collective == "send_recv" and size < 2:
             return "send_recv needs two ranks"
         if case.dtype and case.dtype.startswith("float8") and case.op:
             return "fp8 is moved, not reduced: no backend defines its sum"

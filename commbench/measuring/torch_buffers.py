@@ -10,6 +10,8 @@ from functools import cached_property
 import torch
 
 from commbench.measuring.payload import PERIOD, Payload, Table
+from commbench.measuring.plan import buffer_bytes
+from commbench.measuring.seam import Case
 from commbench.measuring.session import Buffers
 
 ALIGNMENT = 512  # bytes: what CUDA's allocator gives, so that a slice is as well aligned as a tensor of its own
@@ -76,6 +78,10 @@ class Slabs:
         """Room for a few elements a rank, to find out whether a call is possible at all."""
         size = 4 * ALIGNMENT * max(8, ranks)
         return cls(device, Buffers(size, size, rotate=True))
+
+    def slices(self, case: Case, ranks: int) -> int:
+        """How many slices for a case the send slab hands out before it starts again."""
+        return max(1, self._buffers.send_bytes // _aligned(max(1, buffer_bytes(case, ranks)[0]))) if self.rotate else 1
 
     @cached_property
     def send(self) -> Slab:

@@ -32,12 +32,19 @@ OPERATORS = {
 
 @dataclass(frozen=True)
 class Seat:
-    """This rank's place in a group: the group, its ranks as the job numbers them, which of them this is, its device."""
+    """This rank's place in a group.
+
+    Attributes:
+        ranks: the group's ranks, as the job numbers them.
+        rank: which of them this is.
+        together: all ranks that measure at the same time, in this group or another: they start together.
+    """
 
     group: dist.ProcessGroup
     ranks: tuple[int, ...]
     rank: int
     device: torch.device
+    together: dist.ProcessGroup
 
     @cached_property
     def _token(self) -> torch.Tensor:
@@ -45,7 +52,7 @@ class Seat:
 
     def align(self) -> None:
         """Leave no rank before all are here: on the device's queue on GPUs, on the host on CPUs."""
-        dist.all_reduce(self._token, group=self.group)
+        dist.all_reduce(self._token, group=self.together)
 
 
 def bind(case: Case, send: torch.Tensor, receive: torch.Tensor, seat: Seat) -> Call:

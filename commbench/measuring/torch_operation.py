@@ -14,13 +14,20 @@ import torch
 from commbench.dtypes import ELEMENT_BYTES
 from commbench.measuring.payload import Payload
 from commbench.measuring.seam import Case
-from commbench.measuring.torch_buffers import ALIGNMENT, POISON, Slabs, count_wrong, fill
+from commbench.measuring.torch_buffers import POISON, Slabs, count_wrong, fill
 from commbench.measuring.torch_calls import Call, Seat, bind
 
 DTYPES = {
     "float8_e4m3": torch.uint8, "float8_e5m2": torch.uint8,  # moved as bytes
     **{name: getattr(torch, name) for name in ELEMENT_BYTES if not name.startswith("float8")},
 }  # fmt: skip
+
+
+def laps_in_place(case: Case, ranks: int) -> float:
+    """Calls on one slice before its values could overflow; inf where calls do not change their input."""
+    if case.placement != "in" or not case.definition.reduces or case.dtype is None:
+        return inf
+    return Payload(case.dtype, case.op, ranks).calls_in_place
 
 
 class TorchOperation:
@@ -36,24 +43,27 @@ class TorchOperation:
         self._received = definition.buffer_elements("receive", case.elements, self._ranks)
         self._graph: torch.cuda.CUDAGraph | None = None
         self._replayed: tuple[torch.Tensor, torch.Tensor] | None = None
-        grows = case.placement == "in" and definition.reduces
-        self._laps = self._payload.calls_in_place if grows else inf
+        self._laps = laps_in_place(case, self._ranks)
         slab = slabs.send
         if slab.filled_with != (self._payload.timed, seat.rank):
             slab.fill(self._payload.timed, seat.rank, self._dtype)
         slab.begin()
+        self._slices = slabs.slices(case, self._ranks)
         self.most_calls = self._most_calls()
         if case.mode == "graph":
             self._capture()
 
     def _most_calls(self) -> float:
+        """Calls of one sample that no slice takes badly: laps times slices, in whole graphs."""
         if self._laps == inf:
             return inf
-        slots = 1
-        if self._slabs.rotate:
-            size = max(self._sent, self._received) * self._dtype.itemsize
-            slots = max(1, self._slabs.send.memory.numel() // (-(-size // ALIGNMENT) * ALIGNMENT))
-        return max(1.0, self._laps * slots)
+        if self._case.mode == "graph":
+            return max(1.0, self._laps // self._laps_of(self._case.calls_in_graph)) * self._case.calls_in_graph
+        return max(1.0, self._laps * self._slices)
+
+    def _laps_of(self, calls: int) -> int:
+        """How often `calls` calls come back to the same slice, the first time included."""
+        return -(-calls // self._slices)
 
     def _buffers(self) -> tuple[torch.Tensor, torch.Tensor]:
         """The next send and receive slices."""
@@ -77,11 +87,13 @@ class TorchOperation:
 
     def _calls(self, calls: int) -> list[Call]:
         """What one sample runs, bound beforehand; refills the slab first where in-place results could overflow."""
-        if self._slabs.send.laps + 1 >= self._laps:
-            self._slabs.send.fill(self._payload.timed, self._seat.rank, self._dtype)
+        slab, replays = self._slabs.send, calls // self._case.calls_in_graph
+        laps = self._laps_of(calls) if self._graph is None else replays * self._laps_of(self._case.calls_in_graph)
+        if slab.laps + laps + self._slabs.rotate > self._laps:  # a lap that has begun counts, too
+            slab.fill(self._payload.timed, self._seat.rank, self._dtype)
         if self._graph is not None:
-            self._slabs.send.laps += calls // self._case.calls_in_graph
-            return [self._graph.replay] * (calls // self._case.calls_in_graph)
+            slab.laps += laps
+            return [self._graph.replay] * replays
         return [self._bind(self._buffers()) for _ in range(calls)]
 
     def time(self, calls: int) -> float:

@@ -33,13 +33,18 @@ class TorchWorld:
     """Some ranks of the job with a control group. `rank` is the rank among them, `ranks` are their global ranks."""
 
     def __init__(
-        self, ranks: Sequence[int], control: dist.ProcessGroup, collective: dist.ProcessGroup | None = None
+        self,
+        ranks: Sequence[int],
+        control: dist.ProcessGroup,
+        collective: dist.ProcessGroup | None = None,
+        together: dist.ProcessGroup | None = None,
     ) -> None:
         self.ranks = tuple(ranks)
         self.size = len(ranks)
         self.rank = self.ranks.index(dist.get_rank())
         self.control = control
         self.collective = collective  # the group that this rank measures in, once there is one
+        self.together = together  # all ranks of the part, on the measured backend: what groups align in
 
     def gather(self, values: Sequence[float]) -> npt.NDArray[np.float64]:
         """Every rank's values, shape (size, len(values))."""
@@ -62,12 +67,13 @@ class TorchWorld:
         Collective over all ranks of the job, whoever is in a group: torch numbers groups by the calls to new_group.
         """
         control = dist.new_group(list(self.ranks[:size]), backend="gloo", timeout=NEVER)
+        together = dist.new_group(list(self.ranks[:size]), backend=backend, timeout=NEVER)
         formed = [dist.new_group([self.ranks[rank] for rank in group], backend=backend, timeout=NEVER)
-                  for group in groups]  # fmt: skip
+                  for group in groups] if len(groups) > 1 else [together]  # fmt: skip
         if self.rank >= size:
             return None
         mine = next(made for made, group in zip(formed, groups, strict=True) if self.rank in group)
-        return TorchWorld(self.ranks[:size], control, mine)
+        return TorchWorld(self.ranks[:size], control, mine, together)
 
 
 class StoreBoard:

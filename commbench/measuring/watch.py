@@ -63,7 +63,12 @@ class Watch:
         threading.Thread(target=self._take_signals, name="commbench-signals", daemon=True).start()
 
     def enter(self, phase: str, case: Case | None = None, *, expected: float = 0.0) -> None:
-        """The main thread enters a phase that is expected to take `expected` seconds."""
+        """The main thread enters a phase that is expected to take `expected` seconds.
+
+        It does not return once the watch has given up: what is said about this rank stays true.
+        """
+        if self._leaving.locked():
+            threading.Event().wait()
         moved = case.message_bytes / SLOWEST_RATE if case else 0.0
         self._phase, self._point = phase, describe(case) if case else ""
         self._overdue_at = time.monotonic() + PHASES[phase] + moved + PATIENCE * expected

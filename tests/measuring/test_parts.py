@@ -86,4 +86,5 @@ def test_a_plan_shows_points_memory_time_and_what_is_left_out() -> None:
     assert lines[1] == "  buffers per rank: 512 KiB to send, 0 B to receive"
     assert lines[2] == "  expected time: about 10.3 ms, if large messages move at 1 GiB/s"
     assert lines[3] == "  all_reduce (float32, sum, in, isolated): 2 sizes, 262144 … 524288 bytes"
-    assert lines[4] == "  left out: all_reduce 1048576 bytes: its buffers need 1 MiB a rank, and 1 MiB a rank are free"
+    reason = "buffers up to this size need 1 MiB a rank, and 1 MiB a rank are free"
+    assert lines[4] == f"  left out: all_reduce 1048576 bytes: {reason}"

@@ -169,15 +169,27 @@ def test_rotation_needs_twice_the_cache() -> None:
 
 def test_what_does_not_fit_is_refused_with_numbers() -> None:
     """4 MiB and a shard of 1 MiB need more than 90 % of 5 MiB."""
-    assert (
-        Memory(5 * MIB, 0, rotate=False).refusal(case(MIB), 4)
-        == "its buffers need 5 MiB a rank, and 5 MiB a rank are free"
-    )
+    large = case(MIB)
+    assert Memory(5 * MIB, 0, rotate=False).refusals([large], 4) == {
+        large: "buffers up to this size need 5 MiB a rank, and 5 MiB a rank are free"
+    }
 
 
 def test_what_fits_is_not_refused() -> None:
     """90 % of 6 MiB hold them."""
-    assert Memory(6 * MIB, 0, rotate=False).refusal(case(MIB), 4) is None
+    assert Memory(6 * MIB, 0, rotate=False).refusals([case(MIB)], 4) == {}
+
+
+def test_cases_that_fit_alone_but_not_together_are_refused_from_the_largest() -> None:
+    """4 MiB in place and 4 MiB of all_gather's output: two slabs of 4 MiB do not fit into 90 % of 8 MiB."""
+    gather, reduce = case(MIB, "all_gather"), case(MIB, "all_reduce", "in")
+    assert set(Memory(8 * MIB, 0, rotate=False).refusals([gather, reduce, case(8, "all_gather")], 4)) == {gather}
+
+
+def test_rotation_that_takes_the_memory_is_named() -> None:
+    """Two slabs of twice a cache of 1 MiB do not fit into 4 MiB, whatever the message."""
+    small = case(8)
+    assert "--buffers same" in Memory(4 * MIB, MIB, rotate=True).refusals([small], 4)[small]
 
 
 def test_the_expected_time_of_n_samples_is_that_of_its_calls() -> None:

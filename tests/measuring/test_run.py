@@ -136,7 +136,10 @@ def test_unchecked_results_end_with_0(one: Launch, file: Path) -> None:
     [
         ("the fake has no reduce", ["reduce"]),
         ("the fake has no all_reduce with placement 'out'", ["all_reduce", "--placement", "out"]),
-        ("its buffers need 4 GiB a rank, and 1 GiB a rank are free", ["all_reduce", "-b", "4G", "-e", "4G"]),
+        (
+            "buffers up to this size need 4 GiB a rank, and 1 GiB a rank are free",
+            ["all_reduce", "-b", "4G", "-e", "4G"],
+        ),
     ],
 )
 def test_what_cannot_be_measured_is_left_out_with_its_reason(
