@@ -6,17 +6,20 @@ slowest in most samples is slow itself, unless the operation makes it so: a redu
 begins there.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from commbench.showing.rows import Row
-from commbench.showing.warning import ResultWarning, named, of, percent
+from commbench.showing.warning import ResultWarning, of, percent
 from commbench.sweepfile.reader import Sweep
 
 LATE = 0.5  # the time is then mostly waiting
 SLOW = 0.2  # above the entry skew that ordinary launches leave
 SLOW_GROUP = 1.2
+
+NAMED = 2  # ranks that a warning of a kind is given for
 
 _ENDS_AT_ROOT = ("reduce", "gather")
 _BEGINS_AT_ROOT = ("broadcast", "scatter")
@@ -57,12 +60,12 @@ def _is_slow(row: Row) -> bool:
 
 
 def _late(late: Sequence[Row], rows: Sequence[Row]) -> Iterator[ResultWarning]:
-    if late:
-        worst = max(late, key=lambda row: row.gap_share or 0.0)
+    for rank, its in _by_rank(late, [row.fastest_rank for row in late]):
+        worst = max(its, key=lambda row: row.gap_share or 0.0)
         yield ResultWarning(
             "late-entry",
-            f"{named(row.fastest_rank for row in late if row.fastest_rank is not None)} entered late in "
-            f"{of(late, len(rows))} (worst: {worst.words}, {percent(worst.gap_share or 0.0)} of the time is waiting)",
+            f"rank {rank} entered late in "
+            f"{of(its, len(rows))} (worst: {worst.words}, {percent(worst.gap_share or 0.0)} of the time is waiting)",
             "nobody can leave such a collective before everybody has entered, so the rank that is in it for the "
             "shortest time came last; the time is the host's, not the link's",
             "look at that rank's host: other processes, CPU binding, clocks; pipelined and graph mode hide the host",
@@ -70,16 +73,25 @@ def _late(late: Sequence[Row], rows: Sequence[Row]) -> Iterator[ResultWarning]:
 
 
 def _slow(slow: Sequence[Row], rows: Sequence[Row]) -> Iterator[ResultWarning]:
-    if slow:
-        worst = max(slow, key=lambda row: row.gap_share or 0.0)
+    for rank, its in _by_rank(slow, [row.slowest_rank for row in slow]):
+        worst = max(its, key=lambda row: row.gap_share or 0.0)
         yield ResultWarning(
             "slow-rank",
-            f"{named(row.slowest_rank for row in slow if row.slowest_rank is not None)} was slowest in most samples of "
-            f"{of(slow, len(rows))}, by more than {percent(SLOW)} "
+            f"rank {rank} was slowest in most samples of {of(its, len(rows))}, by more than {percent(SLOW)} "
             f"(worst: {worst.words}, {percent(worst.gap_share or 0.0)})",
-            "a collective is as fast as its slowest rank, and it is the same one again and again",
-            "look at that rank's device and link: clocks, throttling, error counters, its place in the topology",
+            "a collective is as fast as its slowest rank",
+            "look at that rank's host, device and link: other processes, clocks, throttling, error counters, its place "
+            "in the topology",
         )
+
+
+def _by_rank(rows: Sequence[Row], ranks: Sequence[int | None]) -> list[tuple[int, list[Row]]]:
+    """The rows of each rank, for the ranks that are named most often: more names would accuse everybody."""
+    counted = Counter(rank for rank in ranks if rank is not None)
+    return [
+        (rank, [row for row, of_row in zip(rows, ranks, strict=True) if of_row == rank])
+        for rank, _ in sorted(counted.most_common(NAMED), key=lambda entry: (-entry[1], entry[0]))
+    ]
 
 
 def _slow_group(sweep: Sweep, rows: Sequence[Row]) -> Iterator[ResultWarning]:

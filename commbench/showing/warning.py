@@ -1,6 +1,6 @@
 """One doubt about a result, in three parts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from commbench.showing.rows import Row
@@ -26,16 +26,6 @@ class ResultWarning:
 def of(rows: Sequence[Row], total: int) -> str:
     """`3 of 96 rows`, `1 of 96 rows`, `the only row`."""
     return "the only row" if len(rows) == total == 1 else f"{len(rows)} of {total} rows"
-
-
-def named(ranks: Iterable[int]) -> str:
-    """`rank 3`, `ranks 3 and 5`, `ranks 0, 3 and 5`; most frequent first, each once, at most four."""
-    counted = list(ranks)
-    unique = sorted(set(counted), key=lambda rank: (-counted.count(rank), rank))
-    words = [str(rank) for rank in unique[:4]] + ([f"{len(unique) - 4} more"] if len(unique) > 4 else [])
-    if len(words) == 1:
-        return f"rank {words[0]}"
-    return f"ranks {', '.join(words[:-1])} and {words[-1]}"
 
 
 def percent(share: float) -> str:
