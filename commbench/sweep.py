@@ -16,7 +16,7 @@ from commbench.launching.identity import Identity, identify, no_launcher_error
 from commbench.measuring.last_words import leave_error_file
 from commbench.measuring.options import Options, parse, with_default_modes
 from commbench.measuring.session import Session
-from commbench.measuring.watch import Watch, block_signals
+from commbench.measuring.watch import Watch, catch_signals
 from commbench.sweepfile.reader import Sweep
 
 OpenSession = Callable[[Options], Session]
@@ -59,7 +59,7 @@ def run(open_session: OpenSession, arguments: Sequence[str], program: str) -> in
 
 def _watched(open_session: OpenSession, options: Options, identity: Identity) -> int:
     """Run it with a watch beside it: whatever happens here, no other rank waits for this one for ever."""
-    block_signals()
+    signals = catch_signals()
     environ = dict(os.environ)  # as the user has it: a session adds to it
     session = open_session(options)
     try:
@@ -67,7 +67,7 @@ def _watched(open_session: OpenSession, options: Options, identity: Identity) ->
     except CommbenchError as error:
         error.alone = True  # the other ranks may have met
         raise
-    watch = Watch(identity.rank, identity.world_size, board, time_limit=options.time_limit)
+    watch = Watch(identity.rank, identity.world_size, board, time_limit=options.time_limit, signals=signals)
     watch.start()
     try:
         return _measured_and_shown(session, options, identity, watch, environ)

@@ -1,8 +1,8 @@
 """Notice that a rank died, stopped or hangs; say so once; keep what was measured; leave.
 
 A collective cannot be interrupted from Python: while the main thread waits in one, only another thread can act.
-So each rank runs two daemon threads. One posts heartbeats and calls the roll; the other takes SIGTERM and SIGINT
-with sigwait, since a Python signal handler would wait for the main thread. Whoever gives up finds out who is
+So each rank runs two daemon threads. One posts heartbeats and calls the roll; the other takes SIGTERM and SIGINT,
+since a Python signal handler would wait for the main thread. Whoever gives up finds out who is
 missing and ends the process with os._exit.
 """
 
@@ -27,9 +27,19 @@ UNLIMITED = float("inf")
 PHASES = {"start": 300.0, "warm-up": 60.0, "timed": 60.0, "check": 60.0, "waiting": UNLIMITED, DONE: UNLIMITED}
 
 
-def block_signals() -> None:
-    """Leave SIGTERM and SIGINT to the watch. Threads inherit this: call it before the first one starts."""
+def catch_signals() -> int:
+    """Leave SIGTERM and SIGINT to the watch; returns the pipe on which their numbers arrive.
+
+    Threads inherit the mask, but numpy and MPI may have started some before, and the system may choose one of those:
+    Python's own handler, in C and on whatever thread, writes to the pipe.
+    """
+    arriving, written = os.pipe()
+    os.set_blocking(written, False)
+    signal.set_wakeup_fd(written)
+    for number in SIGNALS:
+        signal.signal(number, lambda *_: None)
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    return arriving
 
 
 def describe(case: Case) -> str:
@@ -45,12 +55,21 @@ class Watch:
     Args:
         board: where positions are posted; None (tests, one rank) leaves limits and signals.
         time_limit: seconds for the whole run (-T), None for no limit.
+        signals: what `catch_signals` returned.
     """
 
-    def __init__(self, rank: int, size: int, board: Board | None = None, *, time_limit: float | None = None) -> None:
+    def __init__(
+        self,
+        rank: int,
+        size: int,
+        board: Board | None = None,
+        *,
+        time_limit: float | None = None,
+        signals: int | None = None,
+    ) -> None:
         self.roll = RollCall(rank, size, board)
         self.on_leave: Callable[[str], None] = lambda _: None
-        self._time_limit = time_limit
+        self._time_limit, self._signals = time_limit, signals
         self._started = time.monotonic()
         self._phase, self._point = "start", ""
         self._overdue_at = self._started + PHASES["start"]
@@ -60,7 +79,8 @@ class Watch:
         """Start both threads."""
         self.roll.post(self._phase, self._point)
         threading.Thread(target=self._run, name="commbench-watch", daemon=True).start()
-        threading.Thread(target=self._take_signals, name="commbench-signals", daemon=True).start()
+        if self._signals is not None:
+            threading.Thread(target=self._take_signals, args=(self._signals,), daemon=True).start()
 
     def enter(self, phase: str, case: Case | None = None, *, expected: float = 0.0) -> None:
         """The main thread enters a phase that is expected to take `expected` seconds.
@@ -136,8 +156,9 @@ class Watch:
             # between points the run ends by itself at -T; this is for a point that never ends
             self.give_up(f"the time limit of {format_seconds(limit)} (-T) passed inside a point", 3)
 
-    def _take_signals(self) -> None:
-        taken = signal.sigwait(SIGNALS)
+    def _take_signals(self, arriving: int) -> None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        taken = os.read(arriving, 1)[0]
         if self._phase == DONE:
             os._exit(128 + taken)
         self.give_up(f"ended by {signal.Signals(taken).name}", 128 + taken)

@@ -56,7 +56,7 @@ def launch(monkeypatch: pytest.MonkeyPatch) -> Launch:
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(Watch, "start", lambda watch: None)
     monkeypatch.setattr(Watch, "give_up", give_up)
-    monkeypatch.setattr(sweep, "block_signals", lambda: None)
+    monkeypatch.setattr(sweep, "catch_signals", lambda: None)
     return Launch()
 
 
