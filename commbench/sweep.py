@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from commbench.errors import CommbenchError
 from commbench.launching.identity import Identity, identify, no_launcher_error
+from commbench.measuring.command_line import TORCHRUN, Extras
 from commbench.measuring.last_words import leave_error_file
 from commbench.measuring.options import Options, parse, with_default_modes
 from commbench.measuring.session import Session
@@ -20,6 +21,7 @@ from commbench.measuring.watch import Watch, catch_signals
 from commbench.sweepfile.reader import Sweep
 
 OpenSession = Callable[[Options], Session]
+Confirm = Callable[[Identity | None], Identity]
 
 WRONG, NOT_FINISHED = 1, 3  # exit codes of a run that went through
 PATIENCE = 5.0  # seconds
@@ -37,15 +39,29 @@ def torch_session(options: Options) -> Session:
     return TorchSession(options.backend, os.environ, shared_device=options.shared_device)
 
 
-def run(open_session: OpenSession, arguments: Sequence[str], program: str) -> int:
-    """Run a sweep with any session. What goes wrong is told once, by rank 0, and ends every rank alike."""
+def run(
+    open_session: OpenSession,
+    arguments: Sequence[str],
+    program: str,
+    *,
+    extras: Extras = TORCHRUN,
+    confirm: Confirm | None = None,
+) -> int:
+    """Run a sweep with any session. What goes wrong is told once, by rank 0, and ends every rank alike.
+
+    Args:
+        extras: the program's own part of the command line.
+        confirm: who this rank really is, given what its launcher's variables say; they are believed if it is None.
+    """
     identity: Identity | None = None
     try:
         identity = identify(os.environ)
         if identity and identity.rank and {"-h", "--help"} & set(arguments):
             return 0  # rank 0 prints it
-        options = parse(arguments, program)
-        if identity is None:
+        options = parse(arguments, program, extras)
+        if confirm is not None:
+            identity = confirm(identity)
+        elif identity is None:
             raise no_launcher_error(program)
         return _watched(open_session, options, identity)
     except CommbenchError as error:

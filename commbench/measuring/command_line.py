@@ -5,7 +5,8 @@ No long option here may be a proper prefix of one of torchrun's: torchrun has ea
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from commbench.arguments import Parser
@@ -30,9 +31,27 @@ _NOT_OURS = {
 }
 
 
-def parser(program: str) -> Parser:
+@dataclass(frozen=True)
+class Extras:
+    """What one program's command line has that another's has not.
+
+    Attributes:
+        launch: a whole launch line, as an example.
+        backends: what --backend may be, for its help.
+        flags: options that only this program has, by their long names without dashes, and their helps.
+    """
+
+    launch: str = "torchrun --standalone --nproc-per-node 2 -m commbench.sweep -b 8 -e 64M -f 2 -J sweep.jsonl"
+    backends: str = "gloo or nccl (default: nccl where there is a GPU)"
+    flags: Mapping[str, str] = field(default_factory=dict)
+
+
+TORCHRUN = Extras()
+
+
+def parser(program: str, extras: Extras = TORCHRUN) -> Parser:
     """The parser, for `-h` and tests."""
-    p = Parser(program, __doc__.partition("\n")[0], _EPILOG)
+    p = Parser(program, __doc__.partition("\n")[0], f"{_EPILOG}  {extras.launch}\n")
     add = p.add_argument
     add("collectives", nargs="*", metavar="COLLECTIVE", help=f"any of {', '.join(COLLECTIVES)} (default: "
         f"{', '.join(DEFAULT_COLLECTIVES)}); also `all`")  # fmt: skip
@@ -88,7 +107,7 @@ def parser(program: str) -> Parser:
     add("-T", "--timeout", metavar="TIME", help="end the whole run after so long, keeping what is finished")
     where = p.add_argument_group("where, and what comes out")
     add = where.add_argument
-    add("--backend", metavar="NAME", help="gloo or nccl (default: nccl where there is a GPU)")
+    add("--backend", metavar="NAME", help=extras.backends)
     add("-J", "--output-file", metavar="FILE", help="write the sweep file (never overwrites one)")
     add("--resume", metavar="FILE", help="continue a sweep file: measure only what it lacks")
     add("--label", metavar="NAME", help="name of this setting, stored in the file (nvlink, host, …)")
@@ -99,6 +118,8 @@ def parser(program: str) -> Parser:
         action="store_true",
         help="test option: let several ranks share a GPU; their times are no link's",
     )
+    for name, text in extras.flags.items():
+        how.add_argument(f"--{name}", action="store_true", help=text)
     for letter in ("-g", "-t"):  # `-g 1 -t 1` says what is true here, so it does no harm
         add(letter, dest=f"foreign{letter}", type=int, help=argparse.SUPPRESS)
     return p
@@ -107,7 +128,6 @@ def parser(program: str) -> Parser:
 _EPILOG = """\
 Sizes are bytes; K, M, G (and KiB, MiB, GiB) are powers of 1024. A size is the whole, unsharded buffer of one rank.
 Start it with a launcher:
-  torchrun --standalone --nproc-per-node 2 -m commbench.sweep -b 8 -e 64M -f 2 -J sweep.jsonl
 """
 
 

@@ -71,4 +71,5 @@ def settings(options: Options, device: Device, resolution: float) -> dict[str, A
         "shared_device": options.shared_device,
         "clock_resolution": resolution,
         "cache_bytes": device.cache_bytes,
+        **options.own,
     }

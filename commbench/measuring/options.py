@@ -1,14 +1,14 @@
 """What a sweep was asked to do: the command line, read and checked."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
 from commbench.collectives import COLLECTIVES, DEFAULT_COLLECTIVES, OPERATORS, collective_named, operator_named
 from commbench.dtypes import ELEMENT_BYTES, dtype_named
 from commbench.errors import UsageError
-from commbench.measuring.command_line import parser, refuse_foreign
+from commbench.measuring.command_line import TORCHRUN, Extras, parser, refuse_foreign
 from commbench.measuring.plan import Choices, sizes_between
 from commbench.measuring.stopping import Rule
 from commbench.sweepfile.records import Mode, Placement
@@ -19,7 +19,12 @@ DEFAULT_GRAPH_CALLS = 20  # collectives captured in one graph: as many as nccl-t
 
 @dataclass(frozen=True)
 class Options:
-    """What a sweep was asked to do. `given` names the options that the user typed, by their long names."""
+    """What a sweep was asked to do.
+
+    Attributes:
+        given: names the options that the user typed, by their long names.
+        own: flags that only the program has that read them.
+    """
 
     choices: Choices
     rule: Rule
@@ -36,16 +41,17 @@ class Options:
     time_limit: float | None
     shared_device: bool
     json: bool
+    own: Mapping[str, bool] = field(default_factory=dict)
 
 
-def parse(arguments: Sequence[str], program: str = "commbench.sweep") -> Options:
+def parse(arguments: Sequence[str], program: str = "commbench.sweep", extras: Extras = TORCHRUN) -> Options:
     """Read the command line. `-h` prints help and raises SystemExit(0), as argparse does.
 
     Raises:
         UsageError: in four parts.
     """
     refuse_foreign(arguments)
-    raw = vars(parser(program).parse_intermixed_args(list(arguments)))
+    raw = vars(parser(program, extras).parse_intermixed_args(list(arguments)))
     given = frozenset(name for name, value in raw.items() if value is not None and value is not False and value != [])
     modes = _modes(raw)
     rule = Rule(
@@ -80,6 +86,7 @@ def parse(arguments: Sequence[str], program: str = "commbench.sweep") -> Options
         Path(raw["output_file"]) if raw["output_file"] else None, Path(raw["resume"]) if raw["resume"] else None,
         raw["plan"], _world_sizes(raw["world_sizes"]), raw["groups"],
         parse_duration(raw["timeout"]) if raw["timeout"] else None, raw["shared_device"], raw["json"],
+        {name: raw[name] for name in extras.flags},
     )  # fmt: skip
 
 

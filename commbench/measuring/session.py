@@ -65,8 +65,8 @@ class Session(Protocol):
     def new_links(self) -> tuple[Link, ...] | None:
         """Paths that the library has logged since the last call; None where it says nothing about them."""
 
-    def facts(self) -> dict[str, str]:
-        """Versions of the libraries in use."""
+    def facts(self) -> Mapping[str, object]:
+        """Versions of the libraries in use, as texts; and anything else that a reader must know about them."""
 
     def backend_name(self) -> str:
         """The backend's name in the file."""

@@ -79,7 +79,8 @@ class Run:
 
     def _describe_run(self) -> str:
         """Backend, versions and modes; and what one rank means, before anybody waits for its figures."""
-        versions = ", ".join(f"{name} {version}" for name, version in self._session.facts().items())
+        versions = ", ".join(f"{name} {version}" for name, version in self._session.facts().items()
+                             if isinstance(version, str))  # fmt: skip
         modes = ", ".join(self._options.choices.modes)
         count = sum(len(part.plan) for part in self.parts)
         lines = [f"backend: {self._session.backend_name()} ({versions}); mode: {modes}; {count} points"]
