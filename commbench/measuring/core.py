@@ -4,16 +4,20 @@ Everything that steers the loop is read off an array that `World.gather` gives a
 make the same number of calls.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, lgamma, log, log1p
 from time import perf_counter
 
 import numpy as np
 import numpy.typing as npt
 
+from commbench.intervals import FEWEST_FOR_MEDIAN
 from commbench.measuring.seam import Backend, Case, Operation
 from commbench.measuring.stopping import Rule, calls_per_sample, next_batch, warm_up_calls
 from commbench.measuring.watch import Watch
+from commbench.sweepfile.records import Skew
+
+APART = 0.2  # of the time: a gap between ranks that is worth asking where it comes from
 
 Floats = npt.NDArray[np.float64]
 
@@ -25,6 +29,7 @@ class Measured:
     times: Floats
     calls: int
     wrong: int | None
+    skew: Skew | None = None
 
     @property
     def seconds(self) -> tuple[float, ...]:
@@ -59,12 +64,14 @@ def measure(backend: Backend, case: Case, rule: Rule, watch: Watch) -> Measured:
         wrong = _check(backend, operation) if rule.check else None
         calls = _warm_up(backend, operation, case, rule)
         times = _sample(backend, operation, case, calls, rule, watch)
+        measured = Measured(times / calls, calls, wrong)
+        skew = _skew(backend, operation, measured) if case.definition.synchronises else None
         if rule.check:
             watch.enter("check", case)
             wrong = (wrong or 0) + _check(backend, operation)
     finally:
         operation.close()
-    return Measured(times / calls, calls, wrong)
+    return replace(measured, wrong=wrong, skew=skew)
 
 
 def _check(backend: Backend, operation: Operation) -> int:
@@ -93,6 +100,26 @@ def _sample(backend: Backend, operation: Operation, case: Case, calls: int, rule
         times = np.concatenate([times, shared[:, :-1]], axis=1)
         spent = float(shared[:, -1].max())
     return times
+
+
+def _skew(backend: Backend, operation: Operation, measured: Measured) -> Skew | None:
+    """Whether ranks that are apart enter or leave at different times.
+
+    Their times cannot tell: of two ranks, one that comes late and one whose neighbour is slow look alike. So a few
+    more samples are taken, after each of which the ranks meet: those that left early wait for the others there.
+    """
+    gap = float(np.median(np.subtract(measured.seconds, measured.fastest_seconds)))
+    nobody = measured.slowest_rank is None and measured.fastest_rank is None
+    if nobody or gap <= APART * float(np.median(measured.seconds)):
+        return None
+    waits = []
+    for _ in range(FEWEST_FOR_MEDIAN):
+        operation.time(measured.calls)
+        left = perf_counter()
+        backend.world.gather([0.0])
+        waits.append(perf_counter() - left)
+    apart = float(np.median(np.ptp(backend.world.gather(waits), axis=0))) / measured.calls
+    return "exit" if apart > gap / 2 else "entry"
 
 
 def _in_most(ranks: npt.NDArray[np.intp], size: int) -> int | None:

@@ -71,8 +71,9 @@ class Points:
             op=case.op, root=case.root, placement=case.placement, mode=case.mode, cycle=point.cycle,
             clock=self._backend.clock, calls_per_sample=measured.calls, seconds=measured.seconds,
             fastest_seconds=measured.fastest_seconds, slowest_rank=measured.slowest_rank,
-            fastest_rank=measured.fastest_rank, correct=None if measured.wrong is None else measured.wrong == 0,
-            wrong=measured.wrong, notes=tuple(notes), group_seconds=groups,
+            fastest_rank=measured.fastest_rank, skew=measured.skew,
+            correct=None if measured.wrong is None else measured.wrong == 0, wrong=measured.wrong,
+            notes=tuple(notes), group_seconds=groups,
         )  # fmt: skip
 
 

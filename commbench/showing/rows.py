@@ -9,7 +9,7 @@ from commbench.collectives import COLLECTIVES
 from commbench.showing.bound import Bound, bounds
 from commbench.sweepfile import derived
 from commbench.sweepfile.reader import Sweep
-from commbench.sweepfile.records import Clock, Measurement, Mode, Placement
+from commbench.sweepfile.records import Clock, Measurement, Mode, Placement, Skew
 from commbench.units import format_size
 
 Check = Literal["yes", "WRONG", "not checked"]
@@ -54,6 +54,7 @@ class Row:
     gap: float | None
     slowest_rank: int | None
     fastest_rank: int | None
+    skew: Skew | None
     group_seconds: tuple[float, ...]
     check: Check
     wrong: int | None
@@ -136,6 +137,7 @@ def _row(m: Measurement, world_size: int | None, bound: Bound | None, target: fl
         gap=derived.gap_seconds(m),
         slowest_rank=m.slowest_rank,
         fastest_rank=m.fastest_rank,
+        skew=m.skew,
         group_seconds=tuple(float(np.median(group)) for group in m.group_seconds or () if group),
         check="not checked" if m.correct is None else "yes" if m.correct and not m.wrong else "WRONG",
         wrong=m.wrong,

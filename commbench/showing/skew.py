@@ -1,8 +1,9 @@
 """Doubts about ranks: who entered late, who is slow, and worlds that are no worlds.
 
 In a collective that synchronises nobody leaves before everybody has entered. Its fastest rank is therefore the one
-that entered last, and the gap is time the others waited: entry skew, not transport. In the others a rank that is
-slowest in most samples is slow itself, unless the operation makes it so: a reduce ends at its root, a broadcast
+that entered last, and the gap is time the others waited: entry skew, not transport. Unless they left at different
+times, which a row says (`skew`): then the slowest rank is slow. In the others a rank that is slowest in most samples
+is slow itself, unless the operation makes it so: a reduce ends at its root, a broadcast
 begins there.
 """
 
@@ -48,11 +49,12 @@ def skew(sweep: Sweep, rows: Sequence[Row]) -> Iterator[ResultWarning]:
 
 
 def _is_late(row: Row) -> bool:
-    return row.synchronises and row.fastest_rank is not None and (row.gap_share or 0.0) > LATE
+    apart = row.synchronises and row.fastest_rank is not None and row.skew != "exit"
+    return apart and (row.gap_share or 0.0) > LATE
 
 
 def _is_slow(row: Row) -> bool:
-    if row.slowest_rank is None or (row.gap_share or 0.0) <= SLOW:
+    if row.slowest_rank is None or row.skew == "entry" or (row.gap_share or 0.0) <= SLOW:
         return False
     if row.collective in _ENDS_AT_ROOT:
         return row.slowest_rank != row.root

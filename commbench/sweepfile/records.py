@@ -17,6 +17,7 @@ Mode = Literal["isolated", "pipelined", "graph"]
 Placement = Literal["in", "out"]
 Clock = Literal["device", "host"]
 Status = Literal["complete", "aborted", "timed-out"]
+Skew = Literal["entry", "exit"]
 
 # Upper bounds keep every sum, ratio and array of a reader finite, whatever a damaged file says.
 _LARGEST = (1 << 63) - 1  # what numpy's int64 holds
@@ -73,6 +74,8 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field
         seconds: per sample, the time of one call on the slowest rank of that sample.
         fastest_seconds: per sample, the time of one call on the fastest rank.
         slowest_rank, fastest_rank: the rank that was so in most samples, None when no rank was.
+        skew: where such ranks of a collective that synchronises are apart: they enter it, or leave it, at different
+            times. None when they hardly are, or nobody looked.
         correct: True, False, or None when it was not checked. None is never True.
         wrong: wrong elements over all ranks, None when not checked.
         group_seconds: with groups, the samples of each group (its slowest rank), in the header's order.
@@ -94,6 +97,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field
     fastest_seconds: tuple[Seconds, ...] | None = None
     slowest_rank: Count | None = None
     fastest_rank: Count | None = None
+    skew: Skew | None = None
     correct: bool | None = None
     wrong: Count | None = None
     cycle: Count = 0

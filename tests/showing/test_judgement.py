@@ -89,6 +89,16 @@ class TestSkew:
     def test_half_of_the_time_is_not_late_yet(self) -> None:
         assert "late-entry" not in kinds(sweep(gap(0.4, fastest_rank=3)))
 
+    def test_ranks_that_leave_at_different_times_did_not_enter_late(self) -> None:
+        assert "late-entry" not in kinds(sweep(gap(0.6, fastest_rank=3, slowest_rank=5, skew="exit")))
+
+    def test_of_ranks_that_leave_at_different_times_the_slowest_is_slow(self) -> None:
+        (warning,) = warned(sweep(gap(0.6, fastest_rank=3, slowest_rank=5, skew="exit")), "slow-rank")
+        assert warning.seen.startswith("rank 5 was slowest")
+
+    def test_of_ranks_that_enter_at_different_times_none_is_slow(self) -> None:
+        assert "slow-rank" not in kinds(sweep(gap(0.4, fastest_rank=3, slowest_rank=5, skew="entry")))
+
     def test_without_a_named_rank_nobody_was_late(self) -> None:
         assert "late-entry" not in kinds(sweep(gap(0.6)))
 
