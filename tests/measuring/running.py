@@ -14,7 +14,8 @@ from commbench.measuring.reporter import Silent
 from commbench.measuring.sweeping import Run
 from commbench.measuring.watch import Watch
 
-from .fakes import FakeSession, FakeWorld, Law, identity_of, on_ranks
+from .fake_session import FakeSession, identity_of
+from .fakes import FakeWorld, Law, on_ranks
 
 LAUNCHED = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1", "TORCHELASTIC_RUN_ID": "x"}
 QUICK = ["-n", "6", "-w", "1"]

@@ -7,7 +7,8 @@ import pytest
 from commbench.errors import CommbenchError, LaunchError, SweepFileError, UsageError
 from commbench.measuring.seam import Case
 
-from .fakes import FakeSession, Law
+from .fake_session import FakeSession
+from .fakes import Law
 from .running import records, run_ranks
 
 SIZES = ["all_reduce", "-b", "8", "-e", "64"]  # 8, 16, 32, 64
