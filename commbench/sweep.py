@@ -25,6 +25,7 @@ Confirm = Callable[[Identity | None], Identity]
 
 WRONG, NOT_FINISHED = 1, 3  # exit codes of a run that went through
 PATIENCE = 5.0  # seconds
+TORCHRUN_GRACE, MPIRUN_GRACE = 3.0, 0.1  # seconds of use between SIGTERM and SIGKILL: they wait 30 and about 0.3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -83,7 +84,10 @@ def _watched(open_session: OpenSession, options: Options, identity: Identity) ->
     except CommbenchError as error:
         error.alone = True  # the other ranks may have met
         raise
-    watch = Watch(identity.rank, identity.world_size, board, time_limit=options.time_limit, signals=signals)
+    grace = TORCHRUN_GRACE if identity.is_torchrun else MPIRUN_GRACE
+    watch = Watch(
+        identity.rank, identity.world_size, board, time_limit=options.time_limit, signals=signals, grace=grace
+    )
     watch.start()
     try:
         return _measured_and_shown(session, options, identity, watch, environ)

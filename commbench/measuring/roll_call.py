@@ -18,10 +18,13 @@ import msgspec
 from commbench.units import format_seconds
 
 HEARTBEAT = 0.5  # seconds between two posts
+SEARCH = 6 * HEARTBEAT  # seconds in which every rank that can posts
 SILENCE = 20.0  # seconds without a heartbeat after which a rank counts as gone: loading CUDA can hold Python that long
 STOPPED = 3.0  # seconds that a process on this host may be stopped (SIGSTOP) before it counts as gone
 
-DONE, LEAVING = "done", "leaving"  # phases of ranks that end by themselves: nobody misses them
+DONE, LEAVING = "done", "leaving"  # phases of ranks that end by themselves
+AWAY = "away"  # where a board reaches one host only: the phase of the others' ranks, whom their own hosts watch
+NOT_MISSED = (DONE, LEAVING, AWAY)
 
 UNREACHABLE = (OSError, RuntimeError)  # what a board raises when the process that holds it is gone
 
@@ -120,7 +123,7 @@ class RollCall:
         now = time.monotonic()
         missing = False
         for rank, seen in self._seen.items():
-            if seen.position.phase in (DONE, LEAVING):
+            if seen.position.phase in NOT_MISSED:
                 continue
             state = self._process(seen)
             if state == "stopped":
@@ -132,8 +135,8 @@ class RollCall:
             missing |= state == "dead" or (cared_for and now - seen.changed > SILENCE)
         return missing
 
-    def missing(self) -> list[str]:
-        """Each rank that is missing now, in words. Watches heartbeats for up to three seconds to find out."""
+    def missing(self, patience: float = SEARCH) -> list[str]:
+        """Each rank that is missing now, in words. Watches heartbeats for up to `patience` seconds to find out."""
         if self.board is None:
             return []
         begun = time.monotonic()
@@ -141,24 +144,26 @@ class RollCall:
             self.look(everyone=True)
             now = time.monotonic()
             found = [text for _, seen in sorted(self._seen.items()) if (text := self._obituary(seen, begun, now))]
-            if found or now - begun > 6 * HEARTBEAT:
+            if found or now - begun > patience:
                 return found + self._never_came()
             time.sleep(HEARTBEAT / 5)
 
-    def verdict(self) -> str | None:
-        """What a rank that is leaving has said, waiting up to a second for it: all ranks should tell one story."""
-        for _ in range(10):
+    def verdict(self, patience: float = 1.0) -> str | None:
+        """What a rank that is leaving has said, waiting `patience` seconds for it: all ranks should tell one story."""
+        begun = time.monotonic()
+        while True:
             self.look(everyone=True)
             said = [seen.position.point for seen in self._seen.values() if seen.position.phase == LEAVING]
             if words := next(filter(None, said), None):
                 return words
-            time.sleep(HEARTBEAT / 5)
-        return None
+            if time.monotonic() - begun > patience:
+                return None
+            time.sleep(HEARTBEAT / 10)
 
     def elsewhere(self, phase: str, point: str) -> list[str]:
         """The ranks whose last position differs from this rank's, in words."""
         others = [seen.position for _, seen in sorted(self._seen.items())]
-        return [str(other) for other in others if (other.phase, other.point) != (phase, point)]
+        return [str(other) for other in others if other.phase != AWAY and (other.phase, other.point) != (phase, point)]
 
     def is_lowest_left(self) -> bool:
         """Whether no lower rank is known to be alive: who speaks when the board cannot be asked."""
@@ -176,7 +181,7 @@ class RollCall:
 
     def _obituary(self, seen: _Seen, begun: float, now: float) -> str | None:
         state = self._process(seen)
-        if seen.position.phase in (DONE, LEAVING):
+        if seen.position.phase in NOT_MISSED:
             return None
         if state == "dead":
             return f"{seen.position}: its process died"

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from commbench.measuring.last_words import say
-from commbench.measuring.roll_call import DONE, HEARTBEAT, LEAVING, UNREACHABLE, Board, RollCall
+from commbench.measuring.roll_call import DONE, HEARTBEAT, LEAVING, SEARCH, UNREACHABLE, Board, RollCall
 from commbench.measuring.seam import Case
 from commbench.units import format_seconds, format_size
 
@@ -56,6 +56,7 @@ class Watch:
         board: where positions are posted; None (tests, one rank) leaves limits and signals.
         time_limit: seconds for the whole run (-T), None for no limit.
         signals: what `catch_signals` returned.
+        grace: seconds that the launcher leaves a rank between SIGTERM and SIGKILL.
     """
 
     def __init__(
@@ -66,10 +67,11 @@ class Watch:
         *,
         time_limit: float | None = None,
         signals: int | None = None,
+        grace: float = SEARCH,
     ) -> None:
         self.roll = RollCall(rank, size, board)
         self.on_leave: Callable[[str], None] = lambda _: None
-        self._time_limit, self._signals = time_limit, signals
+        self._time_limit, self._signals, self._grace = time_limit, signals, grace
         self._started = time.monotonic()
         self._phase, self._point = "start", ""
         self._overdue_at = self._started + PHASES["start"]
@@ -97,19 +99,19 @@ class Watch:
         """Whether `elapsed` seconds, a number all ranks share, reach the limit of the whole run."""
         return self._time_limit is not None and elapsed >= self._time_limit
 
-    def give_up(self, reason: str, code: int = 2) -> NoReturn:
-        """Name who is missing, say so once over all ranks, and end this process at once."""
+    def give_up(self, reason: str, code: int = 2, patience: float = SEARCH) -> NoReturn:
+        """Name who is missing, say so once over all ranks, and end this process within about `patience` seconds."""
         if not self._leaving.acquire(blocking=False):
             threading.Event().wait()  # another thread of this rank is already on its way out
         phase, point = self._phase, self._point
         self.roll.post(LEAVING, "")
         try:
-            message = self._last_words(reason, self.roll.missing(), phase, point)
+            message = self._last_words(reason, self.roll.missing(patience), phase, point)
             if self._may_speak():
                 self.roll.post(LEAVING, message.partition("\n")[0])
                 say(message)
             else:
-                message = self.roll.verdict() or message
+                message = self.roll.verdict(patience / 2) or message
             self.roll.kill_stopped_neighbours()
             self.on_leave(message.partition("\n")[0])
         finally:
@@ -161,4 +163,4 @@ class Watch:
         taken = os.read(arriving, 1)[0]
         if self._phase == DONE:
             os._exit(128 + taken)
-        self.give_up(f"ended by {signal.Signals(taken).name}", 128 + taken)
+        self.give_up(f"ended by {signal.Signals(taken).name}", 128 + taken, self._grace)

@@ -1,0 +1,1 @@
+"""Everything that knows MPI: collectives through mpi4py, torch workers under mpirun, `mpi.sweep`."""

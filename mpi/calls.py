@@ -1,0 +1,128 @@
+"""The MPI call of each collective: its name and its arguments, prepared as far as Python can.
+
+In place is what MPI means by it. All ranks pass IN_PLACE to allreduce, reduce_scatter_block, allgather and alltoall;
+only the root does to reduce, gather and scatter, because only it has both buffers: the other ranks' call is the same
+as out of place. reduce_scatter_block in place leaves each rank's shard at the start of its buffer. A broadcast has one
+buffer and so exists in place only; send_recv has no in-place form that does not copy.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from commbench.collectives import Placement
+from commbench.measuring.seam import Case
+from mpi.library import MPI
+
+Array = npt.NDArray[Any]
+Arguments = tuple[object, ...]
+
+BOTH: tuple[Placement | None, ...] = ("in", "out")
+PLACEMENTS: dict[str, tuple[Placement | None, ...]] = {
+    "all_reduce": BOTH, "reduce": BOTH, "reduce_scatter": BOTH, "all_gather": BOTH, "all_to_all": BOTH,
+    "gather": BOTH, "scatter": BOTH, "broadcast": ("in",), "send_recv": ("out",), "barrier": (None,),
+}  # fmt: skip
+
+OPERATORS = {"sum": MPI.SUM, "min": MPI.MIN, "max": MPI.MAX, "prod": MPI.PROD}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """An element in an array and in a message.
+
+    Attributes:
+        reducible: MPI knows it as a number; where it does not, elements move as whole words of their size.
+    """
+
+    array: np.dtype[Any]
+    mpi: MPI.Datatype
+    reducible: bool = True
+
+
+KINDS = {
+    "float32": Kind(np.dtype(np.float32), MPI.FLOAT),
+    "float64": Kind(np.dtype(np.float64), MPI.DOUBLE),
+    "float16": Kind(np.dtype(np.float16), MPI.UINT16_T, False),
+    "bfloat16": Kind(np.dtype(np.uint16), MPI.UINT16_T, False),
+    "float8_e4m3": Kind(np.dtype(np.uint8), MPI.UINT8_T, False),
+    "float8_e5m2": Kind(np.dtype(np.uint8), MPI.UINT8_T, False),
+    "int8": Kind(np.dtype(np.int8), MPI.INT8_T),
+    "uint8": Kind(np.dtype(np.uint8), MPI.UINT8_T),
+    "int32": Kind(np.dtype(np.int32), MPI.INT32_T),
+    "uint32": Kind(np.dtype(np.uint32), MPI.UINT32_T),
+    "int64": Kind(np.dtype(np.int64), MPI.INT64_T),
+    "uint64": Kind(np.dtype(np.uint64), MPI.UINT64_T),
+}
+
+
+@dataclass(frozen=True)
+class Seat:
+    """This rank's place in a group.
+
+    Attributes:
+        group: the communicator that is measured.
+        together: all ranks that measure at the same time, in this group or another: they start together.
+    """
+
+    group: MPI.Intracomm
+    together: MPI.Intracomm
+
+    @cached_property
+    def rank(self) -> int:
+        return self.group.Get_rank()
+
+    @cached_property
+    def size(self) -> int:
+        return self.group.Get_size()
+
+
+def count(case: Case, ranks: int) -> int:
+    """The count that the call is given: elements of the whole message, or of one rank's shard."""
+    return case.elements // ranks if case.definition.sharded else case.elements
+
+
+def call_of(case: Case, send: Array, receive: Array, seat: Seat) -> tuple[str, Arguments]:
+    """The name of the communicator's method, and what to call it with.
+
+    Args:
+        send, receive: this rank's input and output; in place they are one, or overlap.
+    """
+    number, kind = count(case, seat.size), KINDS[case.dtype or "uint8"].mpi
+    op = OPERATORS[case.op] if case.op else MPI.SUM
+    root, at_root = case.root or 0, case.root == seat.rank
+    whole = case.placement == "in"
+    source: object = MPI.IN_PLACE if whole else _message(send, number, kind)
+    target = _message(receive, number, kind)
+    match case.collective:
+        case "all_reduce":
+            return "Allreduce", (source, target, op)
+        case "reduce":
+            return "Reduce", (source, target, op, root) if at_root else (_message(send, number, kind), None, op, root)
+        case "broadcast":
+            return "Bcast", (target, root)
+        case "reduce_scatter":
+            return "Reduce_scatter_block", (source, target, op)
+        case "all_gather":
+            return "Allgather", (source, target)
+        case "all_to_all":
+            return "Alltoall", (source, target)
+        case "gather":
+            return "Gather", (source, target, root) if at_root else (_message(send, number, kind), None, root)
+        case "scatter":
+            if not at_root:
+                return "Scatter", (None, target, root)
+            return "Scatter", (_message(send, number, kind), MPI.IN_PLACE if whole else target, root)
+        case "send_recv":
+            following, previous = (seat.rank + 1) % seat.size, (seat.rank - 1) % seat.size
+            return "Sendrecv", (source, following, 0, target, previous, 0)
+        case "barrier":
+            return "Barrier", ()
+    raise AssertionError(case.collective)
+
+
+def _message(array: Array, number: int, kind: MPI.Datatype) -> list[object]:
+    """A buffer as mpi4py reads it fastest: bytes, count and type, so that it has nothing to find out."""
+    return [array.data.cast("B"), number, kind]

@@ -1,0 +1,92 @@
+"""The Session on MPI: CPU processes, collectives by mpi4py."""
+
+from collections.abc import Mapping
+from typing import cast
+
+from commbench.collectives import Placement
+from commbench.errors import LaunchError
+from commbench.launching.identity import Identity
+from commbench.measuring.facts import available_memory_bytes, machine_facts
+from commbench.measuring.nccl_log import Link
+from commbench.measuring.options import Options
+from commbench.measuring.seam import Backend, World
+from commbench.measuring.session import Buffers, Device
+from commbench.sweepfile.records import Mode
+from mpi import board, calls, library
+from mpi.backend import MpiBackend
+from mpi.library import MPI
+from mpi.python_cost import python_call_seconds
+from mpi.transport import links
+from mpi.world import MpiWorld
+
+
+class MpiSession:
+    """MPI on CPUs.
+
+    Args:
+        printed: what the library printed while it started; rank 0's may hold the matrix of paths.
+        persistent: measure persistent collectives.
+    """
+
+    placements: Mapping[str, tuple[Placement | None, ...]] = calls.PLACEMENTS
+    default_modes: tuple[Mode, ...] = ("isolated",)
+
+    def __init__(self, options: Options, printed: str, *, persistent: bool = False) -> None:
+        self._options, self._printed, self._persistent = options, printed, persistent
+        self._cost: dict[str, float] = {}
+        self._newly_opened = 0  # ranks of the world that was opened since its paths were last asked for
+
+    def meet(self, identity: Identity) -> board.HostBoard | None:
+        """Choose the device, and find the ranks of this host."""
+        if self._persistent:
+            refuse_without_persistent(library.facts()["mpi"])
+        cache = machine_facts({})["last_level_cache_bytes"] or 0
+        self.device = Device(None, "CPU", available_memory_bytes() or 0, int(cache))
+        if identity.world_size == 1:
+            return None
+        host = MPI.Intracomm(MPI.COMM_WORLD.Split_type(MPI.COMM_TYPE_SHARED))
+        return board.meet(MPI.COMM_WORLD, host)
+
+    def join(self) -> World:
+        """All ranks, on a communicator of their own; and what a call costs before it meets anybody."""
+        self._cost = python_call_seconds(self._options.choices, persistent=self._persistent)
+        return MpiWorld(MPI.COMM_WORLD.Dup())
+
+    def part(self, world: World, size: int, groups: tuple[tuple[int, ...], ...]) -> World | None:
+        """The world of the first `size` ranks."""
+        return cast(MpiWorld, world).part(size, groups)
+
+    def open(self, world: World, groups: tuple[tuple[int, ...], ...], buffers: Buffers) -> Backend:
+        """The backend with its slabs."""
+        self._newly_opened = world.size
+        return MpiBackend(cast(MpiWorld, world), groups=groups, buffers=buffers, persistent=self._persistent)
+
+    def new_links(self) -> tuple[Link, ...] | None:
+        """From Open MPI's matrix, once for each world; other libraries say nothing that names a path."""
+        ranks, self._newly_opened = self._newly_opened, 0
+        return links(self._printed, ranks) or None
+
+    def facts(self) -> dict[str, object]:
+        """The library's version, and what its calls cost from Python (s)."""
+        return {**library.facts(), "python_call_seconds": self._cost}
+
+    def backend_name(self) -> str:
+        """mpi."""
+        return "mpi"
+
+    def leave(self) -> None:
+        """Finalise MPI."""
+        library.end()
+
+
+def refuse_without_persistent(name: str) -> None:
+    """Raises LaunchError where the library has no persistent collectives."""
+    try:
+        MPI.COMM_SELF.Barrier_init().Free()
+    except (NotImplementedError, MPI.Exception) as error:
+        raise LaunchError(
+            "this MPI library has no persistent collectives",
+            expected="MPI-4, or Open MPI 5, for --persistent",
+            found=f"{name} ({error})",
+            fix="leave --persistent away, or use such a library",
+        ) from None

@@ -1,0 +1,85 @@
+"""The main job under MPI: `mpirun … python -m mpi4py -m mpi.sweep`, once per rank. Options, table and file are those
+of `torchrun … -m commbench.sweep`; `--backend gloo` and `nccl` run torch's collectives in ranks that MPI started.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+from commbench.errors import LaunchError, UsageError
+from commbench.launching.identity import Identity
+from commbench.measuring.command_line import Extras
+from commbench.measuring.options import Options
+from commbench.measuring.session import Session
+from commbench.sweep import run
+
+PROGRAM = "mpi.sweep"
+EXTRAS = Extras(
+    launch="mpirun -n 2 python -m mpi4py -m mpi.sweep -b 8 -e 64M -f 2 -J sweep.jsonl",
+    backends="mpi (default), or gloo or nccl in ranks that MPI started",
+    flags={"persistent": "measure persistent collectives (MPI-4): prepared once, then MPI_Start and MPI_Wait"},
+)
+
+
+class Job:
+    """This process's part in the job. `printed` is what the library printed while it started."""
+
+    printed = ""
+
+    def identity(self, claimed: Identity | None) -> Identity:
+        """Start MPI and ask it who this is. Raises LaunchError in four parts."""
+        library = load()
+        from mpi.who import identity  # needs a library that was loaded
+
+        self.printed = library.start()
+        return identity(claimed, library.facts()["mpi"])
+
+    def session(self, options: Options) -> Session:
+        """The session of the backend that was asked for."""
+        persistent = bool(options.own["persistent"])
+        if options.backend in (None, "mpi"):
+            from mpi.session import MpiSession
+
+            return MpiSession(options, self.printed, persistent=persistent)
+        if persistent:
+            raise UsageError("--persistent is about MPI's collectives", expected="--backend mpi",
+                             found=f"--backend {options.backend}", fix="leave one of the two away")  # fmt: skip
+        try:
+            from mpi.torch_workers import TorchUnderMpi
+        except ImportError as error:
+            raise LaunchError(f"--backend {options.backend} needs torch", expected="torch, beside mpi4py",
+                              found=str(error), fix="pip install 'commbench[torch]'") from None  # fmt: skip
+        return TorchUnderMpi(options.backend, os.environ, shared_device=options.shared_device)
+
+
+def load() -> ModuleType:
+    """The library module, whose import loads mpi4py and libmpi. Raises LaunchError where one is missing."""
+    try:
+        from mpi import library
+    except ImportError as error:
+        raise LaunchError(
+            "mpi4py is not installed",
+            expected="mpi4py 4 or newer, and an MPI library",
+            found=str(error),
+            fix="pip install 'commbench[mpi]', which brings Open MPI, or mpi4py for your site's MPI module",
+        ) from None
+    except RuntimeError as error:  # mpi4py's wheels look for the library when they are imported
+        raise LaunchError(
+            "no MPI library can be loaded",
+            expected="libmpi where mpi4py looks: beside it, or on LD_LIBRARY_PATH",
+            found=str(error).partition("\n")[0],
+            fix="pip install 'commbench[mpi]', which brings Open MPI, or load your site's MPI module",
+        ) from None
+    return library
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """`mpirun … python -m mpi4py -m mpi.sweep OPTIONS`. Returns the exit code."""
+    job = Job()
+    words = sys.argv[1:] if arguments is None else arguments
+    return run(job.session, words, PROGRAM, extras=EXTRAS, confirm=job.identity)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
