@@ -41,11 +41,16 @@ Table = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Payload:
-    """The payload of one collective call on `ranks` ranks; `op` None for collectives that only move data."""
+    """The payload of one collective call on `ranks` ranks; `op` None for collectives that only move data.
+
+    `wraps`: a sum of integers that passes their largest wraps around. Where it may do something else (Open MPI's
+    vectorised sums saturate, github.com/open-mpi/ompi/issues/8045), sums are kept from passing it.
+    """
 
     dtype: str
     op: str | None
     ranks: int
+    wraps: bool = True
 
     @property
     def values(self) -> int:
@@ -53,7 +58,7 @@ class Payload:
         moved = _MOVED.get(self.dtype, PERIOD)
         if self.op == "sum" and self.dtype in _FLOATS:
             return max(2, min(moved, _FLOATS[self.dtype][0] // self.ranks))
-        if self.op == "avg":
+        if self._counts:
             return max(2, min(moved, (self._countable + 1) // self.ranks))
         return moved
 
@@ -61,9 +66,14 @@ class Payload:
         """One period of `rank`'s input; element i of a buffer is table[i % PERIOD]."""
         if self.op == "prod":
             return 1 + self._chosen(rank, _TWOS)
-        if self.op == "avg" and self.dtype in _INTEGERS and self.ranks > self._countable:
+        if self._counts and self.dtype in _INTEGERS and self.ranks > self._countable:
             return self._chosen(rank, self._countable)
         return np.roll(_noise(), -rank * _RANK_STEP) % self.values
+
+    @property
+    def _counts(self) -> bool:
+        """Whether sums must stay within `_countable`."""
+        return self.op == "avg" or (self.op == "sum" and not self.wraps)
 
     @property
     def _countable(self) -> int:
@@ -120,7 +130,7 @@ class Payload:
         """What buffers hold while they are timed: one payload for all collectives of a dtype where values allow."""
         if self.dtype.startswith("float8") or self.op == "prod":
             return self
-        return Payload(self.dtype, "sum", self.ranks)
+        return Payload(self.dtype, "sum", self.ranks, self.wraps)
 
     @property
     def calls_in_place(self) -> float:

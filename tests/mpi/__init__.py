@@ -1,0 +1,1 @@
+"""MPI's backend and sweeps, under a real mpirun."""
