@@ -1,0 +1,1 @@
+"""The job scripts of mpi/jobs: the lines that they build, and the manifests against the models of Kubernetes."""
