@@ -15,7 +15,7 @@ from commbench.errors import CommbenchError
 from commbench.launching.identity import Identity, identify, no_launcher_error
 from commbench.measuring.command_line import TORCHRUN, Extras
 from commbench.measuring.last_words import leave_error_file
-from commbench.measuring.options import Options, parse, with_default_modes
+from commbench.measuring.options import Options, parse
 from commbench.measuring.session import Session
 from commbench.measuring.watch import Watch, catch_signals
 from commbench.sweepfile.reader import Sweep
@@ -112,7 +112,6 @@ def _measured_and_shown(
     from commbench.showing.progress import Display
 
     world = session.join()
-    options = with_default_modes(options, session.default_modes)
     reporter = Display() if identity.rank == 0 else Silent()
     measuring = Run(session, world, identity, options, watch, reporter, machine_facts(environ))
     code = 0

@@ -49,6 +49,7 @@ def settings(options: Options, device: Device, resolution: float) -> dict[str, A
     """Everything that was asked for, and the two measured facts that the numbers depend on."""
     choices, rule = options.choices, options.rule
     return {
+        "arguments": list(options.arguments),
         "collectives": list(choices.collectives),
         "sizes": list(choices.sizes),
         "dtypes": list(choices.dtypes),

@@ -24,6 +24,8 @@ class Options:
     Attributes:
         given: names the options that the user typed, by their long names.
         own: flags that only the program has that read them.
+        arguments: the words that were typed.
+        program, extras: what they were read with.
     """
 
     choices: Choices
@@ -42,6 +44,9 @@ class Options:
     shared_device: bool
     json: bool
     own: Mapping[str, bool] = field(default_factory=dict)
+    arguments: tuple[str, ...] = ()
+    program: str = "commbench.sweep"
+    extras: Extras = TORCHRUN
 
 
 def parse(arguments: Sequence[str], program: str = "commbench.sweep", extras: Extras = TORCHRUN) -> Options:
@@ -86,8 +91,26 @@ def parse(arguments: Sequence[str], program: str = "commbench.sweep", extras: Ex
         Path(raw["output_file"]) if raw["output_file"] else None, Path(raw["resume"]) if raw["resume"] else None,
         raw["plan"], _world_sizes(raw["world_sizes"]), raw["groups"],
         parse_duration(raw["timeout"]) if raw["timeout"] else None, raw["shared_device"], raw["json"],
-        {name: raw[name] for name in extras.flags},
+        {name: raw[name] for name in extras.flags}, tuple(arguments), program, extras,
     )  # fmt: skip
+
+
+def continued(options: Options, stored: Sequence[str]) -> Options:
+    """The options of a resumed run: with nothing but `--resume FILE`, those that the file was started with.
+
+    Args:
+        stored: the words that were typed then.
+    """
+    if not options.given <= _SAYS_NOTHING_OF_THE_PLAN:
+        return options
+    then = parse(stored, options.program, options.extras)
+    return replace(
+        then, file=None, resume=options.resume, time_limit=options.time_limit, json=options.json,
+        backend=options.backend, plan_only=options.plan_only,
+    )  # fmt: skip
+
+
+_SAYS_NOTHING_OF_THE_PLAN = frozenset({"resume", "output_file", "timeout", "json", "backend", "plan"})
 
 
 def with_default_modes(options: Options, modes: tuple[Mode, ...]) -> Options:

@@ -66,7 +66,7 @@ def describe_plan(all_parts: Sequence[Part], options: Options) -> str:
         sent, received = map(format_size_short, (part.buffers.send_bytes, part.buffers.receive_bytes))
         groups = f" in {len(part.groups)} groups of {part.ranks}" if len(part.groups) > 1 else ""
         lines += [
-            f"{part.size} ranks{groups}: {len(fitting)} points",
+            f"{part.size} rank{'s' * (part.size > 1)}{groups}: {len(fitting)} points",
             f"  buffers per rank: {sent} to send, {received} to receive",
             f"  expected time: about {format_seconds(seconds)}, if large messages move at 1 GiB/s",
         ]

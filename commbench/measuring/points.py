@@ -1,6 +1,7 @@
 """The points of one sweep, measured in order and recorded at once."""
 
 import time
+from collections.abc import Collection
 
 from commbench.measuring.core import measure
 from commbench.measuring.options import Options
@@ -11,7 +12,7 @@ from commbench.measuring.reporter import Reporter
 from commbench.measuring.seam import Backend
 from commbench.measuring.watch import Watch, describe
 from commbench.sweepfile.records import LeftOut, Measurement
-from commbench.sweepfile.resume import point_key
+from commbench.sweepfile.resume import PointKey, point_key
 from commbench.units import format_seconds
 
 
@@ -31,7 +32,7 @@ class Points:
         self._part, self._backend, self._options, self._watch = part, backend, options, watch
         self._recorder, self._sweep, self._reporter = recorder, sweep, reporter
 
-    def measure(self, done: set[tuple[object, ...]], begun: float) -> str | None:
+    def measure(self, done: Collection[PointKey], begun: float) -> str | None:
         """Measure what is not in `done`; returns why it ended early, or None."""
         missing = [point for point in self._part.plan if self._key(point) not in done]
         self._reporter.begin(len(missing))
@@ -48,7 +49,7 @@ class Points:
             self._reporter.finished(what, record, self._part.ranks)
         return None
 
-    def _key(self, point: Point) -> tuple[object, ...]:
+    def _key(self, point: Point) -> PointKey:
         return point_key(self._left_out(point, ""))
 
     def _left_out(self, point: Point, reason: str) -> LeftOut:

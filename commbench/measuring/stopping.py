@@ -52,7 +52,7 @@ def next_batch(seconds: Sequence[float], spent: float, rule: Rule) -> int:
     width = relative_half_width(seconds)
     if width is None or width <= rule.target or spent >= rule.limit:
         return 0
-    needed = ceil(taken * min((width / rule.target) ** 2, 16.0)) - taken
+    needed = ceil(taken * min(width / rule.target, 4.0) ** 2) - taken
     each = max(spent / taken, 1e-9)  # a coarse clock may not have moved yet
     return max(1, min(needed, int((rule.limit - spent) / each), taken, LARGEST_BATCH))
 

@@ -5,12 +5,12 @@ import socket
 import time
 from typing import Any
 
-from commbench.errors import CommbenchError
 from commbench.launching.identity import Identity
 from commbench.launching.worlds import Member, check_members, describe_world
+from commbench.measuring.continuing import Stored, on_rank_0, stored_in, to_continue
 from commbench.measuring.device_state import device_states
 from commbench.measuring.header import header
-from commbench.measuring.options import Options
+from commbench.measuring.options import Options, continued, with_default_modes
 from commbench.measuring.parts import Part, describe_plan, parts
 from commbench.measuring.plan import Memory
 from commbench.measuring.points import Points
@@ -19,9 +19,7 @@ from commbench.measuring.reporter import Reporter
 from commbench.measuring.seam import World
 from commbench.measuring.session import Session
 from commbench.measuring.watch import Watch
-from commbench.sweepfile.reader import Sweep, read_sweeps
-from commbench.sweepfile.records import Header, LeftOut, MachineState, Measurement, Transport
-from commbench.sweepfile.resume import point_key, refuse_unlike
+from commbench.sweepfile.records import Header, MachineState, Transport
 from commbench.sweepfile.writer import SweepWriter
 
 BYTES_PER_POINT = 12_000  # a record with about 250 samples of two ranks' times
@@ -68,10 +66,14 @@ class Run:
         reporter: Reporter,
         facts: dict[str, Any],
     ) -> None:
-        self._session, self._world, self._options = session, world, options
+        self._session, self._world = session, world
         self._watch, self._reporter, self._facts = watch, reporter, facts
         self._begun = time.monotonic()
         self.members = look(session, world, identity, options)
+        self._stored = self._read(options)
+        if self._stored:
+            options = continued(options, self._stored[0].header.settings.get("arguments", options.arguments))
+        self._options = options = with_default_modes(options, session.default_modes)
         memory = memory_of(session, world, self.members, options)
         self.parts = parts(options, session.placements, world.size, memory)
         reporter.tell(describe_world(self.members, session.device.name))
@@ -94,56 +96,42 @@ class Run:
 
     def measure(self) -> Recorder:
         """Measure all parts; returns the recorder, whose sweeps rank 0 has."""
-        recorder, stored = self._open_file()
+        recorder = Recorder(active=self._world.rank == 0, writer=on_rank_0(self._world, self._open))
         self._watch.on_leave = recorder.abort
         for part in self.parts:
             world = self._session.part(self._world, part.size, part.groups)
             if world is not None:
-                self._measure_part(part, world, recorder, stored)
+                self._measure_part(part, world, recorder)
             self._watch.enter("waiting")
             self._world.exchange(None)
         recorder.close()
         return recorder
 
-    def _open_file(self) -> tuple[Recorder, tuple[Sweep, ...]]:
-        """Rank 0 opens the file; what it finds or fails with is every rank's.
+    def _read(self, options: Options) -> tuple[Stored, ...]:
+        """What the file that is resumed holds; only rank 0's host need have it."""
+        stored = on_rank_0(self._world, lambda: stored_in(options.resume) if options.resume else ())
+        shared: tuple[Stored, ...] = self._world.exchange(stored)[0]
+        return shared
 
-        Raises:
-            SweepFileError: on every rank alike.
-        """
-        writer, problem = None, None
-        stored: tuple[Sweep, ...] = ()
+    def _open(self) -> SweepWriter | None:
+        """The file that rank 0 writes, after proving that there is room for it."""
         room = BYTES_PER_POINT * sum(len(part.plan) for part in self.parts)
-        if self._world.rank == 0:
-            try:
-                if self._options.resume:
-                    stored = read_sweeps(self._options.resume)
-                    writer = SweepWriter.append(self._options.resume, room)
-                elif self._options.file:
-                    writer = SweepWriter.create(self._options.file, room)
-            except CommbenchError as error:
-                problem = error
-        problem, stored = self._world.exchange((problem, stored))[0]
-        if problem is not None:
-            raise problem
-        return Recorder(active=self._world.rank == 0, writer=writer), stored
+        if self._options.resume:
+            return SweepWriter.append(self._options.resume, room)
+        return SweepWriter.create(self._options.file, room) if self._options.file else None
 
-    def _measure_part(self, part: Part, world: World, recorder: Recorder, stored: tuple[Sweep, ...]) -> None:
+    def _measure_part(self, part: Part, world: World, recorder: Recorder) -> None:
         backend = self._session.open(world, part.groups, part.buffers)
         resolution = float(world.gather([backend.resolution()]).max())
         proved = self._transport("", world)
         mine = header(part, self._options, self._session, self.members, self._facts, resolution, proved)
         new: Header = world.exchange(mine)[0]
-        earlier = next((sweep for sweep in stored if sweep.header.world_size == new.world_size
-                        and sweep.header.groups == new.groups), None)  # fmt: skip
-        if stored and earlier is not None:
-            refuse_unlike(earlier.header, new)
+        earlier = to_continue(self._stored, new, may_add=bool(self._options.world_sizes))
         sweep = earlier.header.sweep if earlier else new.sweep
         recorder.begin(None if earlier else new, sweep)
         recorder.add(self._state("before", sweep, world))
-        finished: list[Measurement | LeftOut] = [*earlier.measurements, *earlier.left_out] if earlier else []
         points = Points(part, backend, self._options, self._watch, recorder, sweep, self._reporter)
-        status = points.measure(done={point_key(record) for record in finished}, begun=self._begun)
+        status = points.measure(done=earlier.finished if earlier else frozenset(), begun=self._begun)
         later = self._transport(sweep, world)
         if later.pairs:
             recorder.add(later)

@@ -13,6 +13,7 @@ from commbench.sweepfile.records import Header, LeftOut, Measurement
 # Settings that only say how far the plan goes: a resumed run may ask for more sizes, or for fewer.
 _PLAN = frozenset(
     {
+        "arguments",
         "collectives",
         "sizes",
         "dtypes",

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import pytest
 
 from commbench import sweep
-from commbench.measuring.options import Options, parse, with_default_modes
+from commbench.measuring.options import Options, parse
 from commbench.measuring.recorder import Recorder
 from commbench.measuring.reporter import Silent
 from commbench.measuring.sweeping import Run
@@ -63,7 +63,7 @@ def launch(monkeypatch: pytest.MonkeyPatch) -> Launch:
 
 def run_ranks(ranks: int, *words: str, law: Law | None = None) -> tuple[Recorder, list[FakeSession]]:
     """A sweep on threads; returns rank 0's recorder and every rank's session."""
-    options = with_default_modes(parse([*words, *QUICK]), ("isolated",))
+    options = parse(words if words[0] == "--resume" and len(words) == 2 else [*words, *QUICK])
 
     def run(world: FakeWorld) -> tuple[Recorder, FakeSession]:
         session = FakeSession(world, law)

@@ -153,7 +153,7 @@ def test_a_plan_measures_nothing_and_writes_no_file(one: Launch, file: Path) -> 
 
 def test_a_plan_is_printed(one: Launch, capsys: pytest.CaptureFixture[str]) -> None:
     one.run(*SIZES, "--plan")
-    assert capsys.readouterr().out.startswith("1 ranks: 4 points\n")
+    assert capsys.readouterr().out.startswith("1 rank: 4 points\n")
 
 
 def test_a_file_is_never_overwritten(one: Launch, file: Path, capsys: pytest.CaptureFixture[str]) -> None:

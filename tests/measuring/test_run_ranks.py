@@ -57,12 +57,31 @@ def test_a_file_that_exists_is_refused_by_every_rank(tmp_path: Path) -> None:
     assert not caught.value.alone
 
 
-def test_a_resume_with_other_ranks_starts_a_sweep_of_its_own(tmp_path: Path) -> None:
-    """3 ranks are no continuation of 2: both stand in the file."""
+def test_a_resume_with_other_ranks_is_refused(tmp_path: Path) -> None:
+    """3 ranks are no continuation of 2, and the error says both."""
     file = str(tmp_path / "a.jsonl")
     run_ranks(2, *SIZES, "-J", file)
-    run_ranks(3, *SIZES, "--resume", file)
+    with pytest.raises(SweepFileError, match="world_size: 2 in the file, 3 now"):
+        run_ranks(3, *SIZES, "--resume", file)
+
+
+def test_a_resume_may_add_world_sizes(tmp_path: Path) -> None:
+    """--world-sizes says that other sizes are wanted in the same file; those that are there are not measured again."""
+    file = str(tmp_path / "a.jsonl")
+    run_ranks(2, *SIZES, "--world-sizes", "2", "-J", file)
+    run_ranks(3, *SIZES, "--world-sizes", "2,3", "--resume", file)
     assert [record["world_size"] for record in records(tmp_path / "a.jsonl", "sweep")] == [2, 3]
+
+
+def test_a_bare_resume_takes_the_plan_from_the_file(tmp_path: Path) -> None:
+    """What was asked for then is what is missing now; nothing else is measured."""
+    file = tmp_path / "a.jsonl"
+    run_ranks(2, *SIZES, "-J", str(file))
+    lines = file.read_text().splitlines(keepends=True)
+    points = [line for line in lines if '"measurement"' in line]
+    file.write_text("".join(line for line in lines if line != points[-1] and '"end"' not in line))
+    run_ranks(2, "--resume", str(file))
+    assert len(records(file, "measurement")) == len(points)
 
 
 def test_each_world_size_is_a_sweep(tmp_path: Path) -> None:
