@@ -4,9 +4,9 @@ One launch checks worlds of 1 rank up to all, and groups, on the session and the
 and as persistent collectives. Rank 0 prints one JSON object: for each world, the collectives that ran.
 """
 
+import argparse
 import json
 import os
-import sys
 
 from commbench.launching.identity import identify
 from commbench.measuring.options import parse
@@ -34,17 +34,20 @@ def finite(operation: Operation) -> bool:
 
 
 def worlds(ranks: int) -> list[tuple[str, tuple[tuple[int, ...], ...], bool]]:
-    """(name, groups, whether buffers rotate) of each world."""
-    whole = [(f"{size} of {ranks}", (tuple(range(size)),), size % 2 == 0) for size in range(1, ranks + 1)]
+    """(name, groups, whether buffers rotate) of each world, the whole one last."""
+    smaller = [(f"{size} of {ranks}", (tuple(range(size)),), size % 2 == 0) for size in range(1, ranks)]
     halves = [("halves", (tuple(range(0, ranks, 2)), tuple(range(1, ranks, 2))), True)] if ranks % 2 == 0 else []
-    return [*whole, *halves]
+    return [*smaller, *halves, ("whole", (tuple(range(ranks)),), ranks % 2 == 1)]
 
 
 def main() -> None:
-    """Check every world in turn; with `--persistent`, persistent collectives."""
-    persistent = sys.argv[1:] == ["--persistent"]
-    printed = library.start()
-    session = MpiSession(parse(["all"]), printed, persistent=persistent)
+    """Check every world in turn: the whole one with all types."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--persistent", action="store_true", help="persistent collectives")
+    parser.add_argument("--types", default=",".join(TYPES))
+    asked = parser.parse_args()
+    types = tuple(asked.types.split(","))
+    session = MpiSession(parse(["all"]), library.start(), persistent=asked.persistent)
     session.meet(identity(identify(os.environ), "this library"))
     everyone = session.join()
     ran = {}
@@ -52,7 +55,8 @@ def main() -> None:
         world = session.part(everyone, sum(map(len, groups)), groups)
         if world is not None:
             backend = session.open(world, groups, Buffers(ROOM, ROOM, rotate))
-            cases = check_backend(backend, dtypes=TYPES, modes=MODES, message_bytes=MESSAGE_BYTES, finite=finite)
+            dtypes = types if name == "whole" else types[:1]
+            cases = check_backend(backend, dtypes=dtypes, modes=MODES, message_bytes=MESSAGE_BYTES, finite=finite)
             ran[name] = sorted({case.collective for case in cases})
         everyone.exchange(None)
     if everyone.rank == 0:
