@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,7 +21,7 @@ from mpi4py import MPI  # noqa: E402  (only after the line above)
 
 from mpi.transport import without_matrix  # noqa: E402
 
-__all__ = ["MPI", "end", "facts", "start"]
+__all__ = ["MPI", "end", "facts", "name", "start"]
 
 FINALIZING = 10.0  # seconds; with all peers there it takes milliseconds
 DISPLAY = "OMPI_MCA_ompi_display_comm"  # Open MPI prints who reaches whom how, others do not know it
@@ -33,7 +34,8 @@ def start() -> str:
     asked = DISPLAY in os.environ
     os.environ.setdefault(DISPLAY, "mpi_init")
     try:
-        with _printed() as words:
+        with _printed() as words, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # mpi4py's about another launcher: `mpi.who` says it better
             MPI.Init_thread(MPI.THREAD_FUNNELED)
     finally:
         if not asked:
@@ -65,10 +67,15 @@ def _printed() -> Iterator[list[str]]:
             words.append(caught.read().decode(errors="replace"))
 
 
+def name() -> str:
+    """The library's name and version: "Open MPI v5.0.11", "MPICH 5.0.2". Needs no start."""
+    first = MPI.Get_library_version().strip("\0 \n").partition("\n")[0]
+    return " ".join(first.partition(",")[0].replace("Version:", "").split())
+
+
 def facts() -> dict[str, str]:
     """The library's name and version, the MPI standard it implements, and mpi4py's version."""
-    name = " ".join(MPI.Get_library_version().strip("\0 \n").partition("\n")[0].partition(",")[0].split())
-    return {"mpi": name, "mpi_standard": ".".join(map(str, MPI.Get_version())), "mpi4py": mpi4py.__version__}
+    return {"mpi": name(), "mpi_standard": ".".join(map(str, MPI.Get_version())), "mpi4py": mpi4py.__version__}
 
 
 def end() -> None:

@@ -39,7 +39,7 @@ class MpiSession:
     def meet(self, identity: Identity) -> board.HostBoard | None:
         """Choose the device, and find the ranks of this host."""
         if self._persistent:
-            refuse_without_persistent(library.facts()["mpi"])
+            refuse_without_persistent(library.name())
         cache = machine_facts({})["last_level_cache_bytes"] or 0
         self.device = Device(None, "CPU", available_memory_bytes() or 0, int(cache))
         if identity.world_size == 1:

@@ -30,10 +30,11 @@ class Job:
     def identity(self, claimed: Identity | None) -> Identity:
         """Start MPI and ask it who this is. Raises LaunchError in four parts."""
         library = load()
-        from mpi.who import identity  # needs a library that was loaded
+        from mpi.who import check_before_start, identity  # needs a library that was loaded
 
+        check_before_start(claimed, library.name(), library.MPI.Get_library_version())
         self.printed = library.start()
-        return identity(claimed, library.facts()["mpi"])
+        return identity(claimed)
 
     def session(self, options: Options) -> Session:
         """The session of the backend that was asked for."""
@@ -82,4 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # mpi4py would turn a code other than 0 into MPI_Abort and its lines; mpirun ends the others anyway

@@ -6,15 +6,15 @@ from pathlib import Path
 from commbench.errors import LaunchError
 from commbench.launching.identity import Identity, no_launcher_error
 from commbench.launching.variables import OPEN_MPI, SLURM, TORCHRUN
+from mpi import library
 from mpi.library import MPI
 
 
-def identity(claimed: Identity | None, library: str) -> Identity:
+def identity(claimed: Identity | None) -> Identity:
     """This rank as MPI numbers it. Collective over all ranks, if MPI has found them.
 
     Args:
         claimed: what the launcher's variables say; None without any.
-        library: the MPI library's name and version.
 
     Raises:
         LaunchError: MPI and the launcher disagree, or nothing started this process.
@@ -29,10 +29,29 @@ def identity(claimed: Identity | None, library: str) -> Identity:
         host_index=claimed.host_index if claimed else None,
     )
     host.Free()
-    return agreed(claimed, found, library)
+    return agreed(claimed, found, library.name())
 
 
-def agreed(claimed: Identity | None, found: Identity, library: str) -> Identity:
+def check_before_start(claimed: Identity | None, name: str, version_text: str) -> None:
+    """Find what would end the process inside MPI_Init.
+
+    Args:
+        name: the MPI library's name and version.
+        version_text: MPI_Get_library_version's, which for MPICH holds how it was built.
+
+    Raises:
+        LaunchError: MPICH without PMIx, started by Open MPI's mpirun, which offers nothing else.
+    """
+    if claimed and claimed.launcher == OPEN_MPI and version_text.startswith("MPICH") and "pmix" not in version_text:
+        raise LaunchError(
+            "mpirun and mpi4py belong to different MPI libraries",
+            expected="mpirun, or mpiexec, of the library that mpi4py uses",
+            found=f"rank {claimed.rank} of {claimed.world_size} from {claimed.launcher}, and {name} in mpi4py",
+            fix=_fix(claimed, name),
+        )
+
+
+def agreed(claimed: Identity | None, found: Identity, name: str) -> Identity:
     """What MPI found, if the launcher says the same.
 
     Raises:
@@ -52,13 +71,13 @@ def agreed(claimed: Identity | None, found: Identity, library: str) -> Identity:
         expected="the launcher's variables and MPI_COMM_WORLD name the same rank and world size",
         found=(
             f"rank {claimed.rank} of {claimed.world_size} from {claimed.launcher}, "
-            f"rank {found.rank} of {found.world_size} from MPI_COMM_WORLD ({library})"
+            f"rank {found.rank} of {found.world_size} from MPI_COMM_WORLD ({name})"
         ),
-        fix=_fix(claimed, library) if alone else "start all ranks with one launcher, once",
+        fix=_fix(claimed, name) if alone else "start all ranks with one launcher, once",
     )
 
 
-def _fix(claimed: Identity, library: str) -> str:
+def _fix(claimed: Identity, name: str) -> str:
     """Each process is alone in its world: launcher and library do not speak the same language."""
     if claimed.launcher == TORCHRUN:
         return "start it with mpirun; under torchrun the program is commbench.sweep"
@@ -68,6 +87,6 @@ def _fix(claimed: Identity, library: str) -> str:
             "Intel MPI (`srun --mpi=list` shows what there is)"
         )
     beside = Path(sys.executable).with_name("mpirun")
-    own = str(beside) if beside.exists() else f"the mpirun of {library}"
+    own = str(beside) if beside.exists() else f"the mpirun of {name}"
     other = "Open MPI's" if claimed.launcher == OPEN_MPI else "another library's"
-    return f"the mpirun on PATH is {other}; mpi4py uses {library}: start with {own}, or install mpi4py for the other"
+    return f"the mpirun on PATH is {other}; mpi4py uses {name}: start with {own}, or install mpi4py for the other"

@@ -48,7 +48,7 @@ def main() -> None:
     asked = parser.parse_args()
     types = tuple(asked.types.split(","))
     session = MpiSession(parse(["all"]), library.start(), persistent=asked.persistent)
-    session.meet(identity(identify(os.environ), "this library"))
+    session.meet(identity(identify(os.environ)))
     everyone = session.join()
     ran = {}
     for name, groups, rotate in worlds(everyone.size):
