@@ -94,7 +94,7 @@ def _watched(open_session: OpenSession, options: Options, identity: Identity) ->
     except CommbenchError as error:
         if error.alone:
             watch.give_up(str(error), error.exit_code)
-        watch.enter("done")
+        watch.stop()
         session.leave()
         raise
     except Exception as error:  # a peer's death, a failing library, or a bug
@@ -125,6 +125,7 @@ def _measured_and_shown(
             code = _show(recorder.sweeps(), json=options.json)
     watch.enter("done")
     code = int(world.gather([code])[0, 0])  # and nobody leaves before rank 0 has shown the result
+    watch.stop()
     session.leave()
     return code
 

@@ -21,6 +21,7 @@ from commbench.units import format_seconds, format_size
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 SLOWEST_RATE = 10e6  # bytes per second that even a broken link is expected to reach
 PATIENCE = 20.0  # a phase may take so many times longer than expected
+LAST_POST = 10.0  # seconds that a board may take to answer the calls under way when all is done
 UNLIMITED = float("inf")
 
 # Seconds each phase may take beside what its bytes and samples are expected to need. Ranks outside a sub-world wait.
@@ -76,13 +77,26 @@ class Watch:
         self._phase, self._point = "start", ""
         self._overdue_at = self._started + PHASES["start"]
         self._leaving = threading.Lock()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="commbench-watch", daemon=True)
 
     def start(self) -> None:
         """Start both threads."""
         self.roll.post(self._phase, self._point)
-        threading.Thread(target=self._run, name="commbench-watch", daemon=True).start()
+        self._thread.start()
         if self._signals is not None:
             threading.Thread(target=self._take_signals, args=(self._signals,), daemon=True).start()
+
+    def stop(self) -> None:
+        """End the watch before the process ends.
+
+        The interpreter ends daemon threads where they next need it. In the store's C++ that aborts the whole process,
+        after everything went well.
+        """
+        self._phase = DONE
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join(LAST_POST)
 
     def enter(self, phase: str, case: Case | None = None, *, expected: float = 0.0) -> None:
         """The main thread enters a phase that is expected to take `expected` seconds.
@@ -135,8 +149,7 @@ class Watch:
 
     def _run(self) -> None:
         last = time.monotonic()
-        while self._phase != DONE:
-            time.sleep(HEARTBEAT)
+        while not self._over.wait(HEARTBEAT):
             now = time.monotonic()
             if now - last > 4 * HEARTBEAT:  # this process itself was stopped: what it saw before says nothing
                 self.roll.forgive(now - last)
@@ -145,6 +158,7 @@ class Watch:
             self.roll.post(self._phase, self._point)
             self.roll.look()
             self._judge(now)
+        self.roll.post(DONE, "")  # so that no slower rank misses this one
 
     def _judge(self, now: float) -> None:
         if self._phase == DONE:

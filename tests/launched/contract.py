@@ -16,8 +16,7 @@ from commbench.sweepfile.records import Mode
 from tests.measuring.backend_contract import check_backend
 
 MESSAGE_BYTES = 1024
-# float16 overflows after a few in-place sums, so it is the one whose buffers must be refilled in time
-TYPES = ("float16", "int8", "float8_e4m3")
+TYPES = ("float16",)  # it overflows after a few in-place sums, so buffers must be refilled in time
 ROOM = 4096  # bytes of each slab: a few slices, so that rotating ones come round
 MODES: tuple[Mode, ...] = ("pipelined",)  # a call of isolated mode is a sample of one
 

@@ -20,11 +20,14 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
 from commbench.sweepfile.reader import Sweep, read_sweeps
 from commbench.sweepfile.records import Measurement
@@ -36,6 +39,9 @@ GUARD = 120.0  # seconds after which a launch is killed; the longest takes about
 # What a launcher around the tests would tell our ranks about its own world.
 _LAUNCHER = ("RANK", "LOCAL_", "GROUP_", "ROLE_", "WORLD_SIZE", "MASTER_", "TORCHELASTIC_", "OMPI_", "PMI", "SLURM_")
 _MARK = "COMMBENCH_TEST_LAUNCH"
+
+Key = TypeVar("Key")
+Outcome = TypeVar("Outcome")
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,20 @@ def sweep(
     """Run `torchrun --standalone --nproc-per-node RANKS -m PROGRAM OPTIONS` to its end."""
     with Launch(ranks, *options, env=env, program=program) as launch:
         return launch.wait(timeout)
+
+
+@contextmanager
+def side_by_side(launches: Mapping[Key, Callable[[], Outcome]]) -> Iterator[Callable[[Key], Outcome]]:
+    """Run launches in this order, two at a time: much of one is waiting, for a launcher's imports or for an end.
+
+    Yields a function that looks an outcome up, waiting for it. At the end, launches that nobody needs are not begun.
+    """
+    with ThreadPoolExecutor(2) as pool:
+        futures = {key: pool.submit(launch) for key, launch in launches.items()}
+        try:
+            yield lambda key: futures[key].result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 class Launch:

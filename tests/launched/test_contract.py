@@ -19,7 +19,7 @@ def result() -> Result:
 
 
 def test_gloo_keeps_the_contract(result: Result) -> None:
-    """In dtypes that grow, wrap around and only move; with buffers that rotate and buffers that do not."""
+    """With buffers that rotate and buffers that do not."""
     assert result.returncode == 0, result.stderr
 
 

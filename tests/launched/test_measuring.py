@@ -2,7 +2,8 @@
 
 import json
 import socket
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
@@ -10,7 +11,7 @@ from commbench.collectives import COLLECTIVES, DEFAULT_COLLECTIVES
 from commbench.showing.rows import rows
 from commbench.sweepfile.reader import Sweep
 
-from .launching import Result, sweep
+from .launching import Result, side_by_side, sweep
 
 pytestmark = pytest.mark.gloo
 
@@ -19,25 +20,29 @@ SIZES = (8, 128, 2048, 32768, 524288)
 SECRET = "hunter2-xyzzy"
 
 
-@pytest.fixture(scope="module", params=WORLDS)
-def launched(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Result]:
-    """(ranks, result). The one of 3 ranks prints JSON; 3 and 4 save the memory that rotating buffers take."""
-    ranks: int = request.param
-    file = str(tmp_path_factory.mktemp("sweep") / "out.jsonl")
+def launch(ranks: int, file: str) -> Result:
+    """The sweep on so many ranks. 3 of them print JSON; 3 and 4 save the memory that rotating buffers take."""
     options = ["-b", "8", "-e", "1M", "-f", "16", "--limit", "0.02", "-J", file]
     options += ["--json"] if ranks == 3 else []
     options += ["--buffers", "same"] if ranks >= 3 else []
-    return ranks, sweep(ranks, *options, env={"SECRET_TOKEN": SECRET, "NCCL_SECRET_TOKEN": SECRET, "NCCL_ALGO": "Ring"})
+    return sweep(ranks, *options, env={"SECRET_TOKEN": SECRET, "NCCL_SECRET_TOKEN": SECRET, "NCCL_ALGO": "Ring"})
 
 
 @pytest.fixture(scope="module")
-def ranks(launched: tuple[int, Result]) -> int:
-    return launched[0]
+def launched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], Result]]:
+    folder = tmp_path_factory.mktemp("worlds")
+    with side_by_side({ranks: partial(launch, ranks, str(folder / f"{ranks}.jsonl")) for ranks in WORLDS}) as results:
+        yield results
+
+
+@pytest.fixture(scope="module", params=WORLDS)
+def ranks(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
 
 
 @pytest.fixture(scope="module")
-def result(launched: tuple[int, Result]) -> Result:
-    return launched[1]
+def result(launched: Callable[[int], Result], ranks: int) -> Result:
+    return launched(ranks)
 
 
 @pytest.fixture(scope="module")
@@ -135,17 +140,10 @@ def test_a_secret_reaches_neither_file_nor_screen(result: Result, one: Sweep) ->
     assert one.header.environment["variables"]["NCCL_ALGO"] == "Ring"
 
 
-@pytest.fixture(scope="module")
-def printed(launched: tuple[int, Result]) -> Any:
-    """The document that --json prints."""
-    if launched[0] != 3:
-        pytest.skip("this launch prints a table")
-    return json.loads(launched[1].stdout)
-
-
-def test_json_is_one_document_and_all_that_is_printed(printed: Any, one: Sweep) -> None:
+def test_json_is_one_document_and_all_that_is_printed(launched: Callable[[int], Result]) -> None:
     """It holds every row of the file."""
-    assert len(printed["sweeps"][0]["measurements"]) == len(one.measurements)
+    result = launched(3)
+    assert len(json.loads(result.stdout)["sweeps"][0]["measurements"]) == len(result.rows)
 
 
 def test_the_table_has_a_line_for_each_row(result: Result, one: Sweep, ranks: int) -> None:

@@ -1,6 +1,8 @@
 """Every option of ours reaches us through torchrun without `--`, by its short and by its long name."""
 
 import json
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 from commbench.measuring.command_line import parser
 from commbench.sweepfile.reader import Sweep
 
-from .launching import Result, sweep
+from .launching import Result, side_by_side, sweep
 
 pytestmark = pytest.mark.gloo
 
@@ -26,18 +28,30 @@ SIZES = (8, 64, 512, 4096)
 
 
 @pytest.fixture(scope="module")
-def short(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    return sweep(2, *SHORT, "-J", str(tmp_path_factory.mktemp("short") / "out.jsonl"))
+def launched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Result]]:
+    folder = tmp_path_factory.mktemp("options")
+    launches = {
+        "short": partial(sweep, 2, *SHORT, "-J", str(folder / "short.jsonl")),
+        "long": partial(sweep, 2, *LONG, "--output-file", str(folder / "long.jsonl")),
+        "plan": partial(sweep, 1, *PLAN),
+    }
+    with side_by_side(launches) as results:
+        yield results
 
 
 @pytest.fixture(scope="module")
-def long(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    return sweep(2, *LONG, "--output-file", str(tmp_path_factory.mktemp("long") / "out.jsonl"))
+def short(launched: Callable[[str], Result]) -> Result:
+    return launched("short")
 
 
 @pytest.fixture(scope="module")
-def plan() -> Result:
-    return sweep(2, *PLAN)
+def long(launched: Callable[[str], Result]) -> Result:
+    return launched("long")
+
+
+@pytest.fixture(scope="module")
+def plan(launched: Callable[[str], Result]) -> Result:
+    return launched("plan")
 
 
 def cycles(stored: Sweep) -> list[list[tuple[str | None, int]]]:
@@ -131,7 +145,7 @@ def test_a_plan_prints_points_memory_and_time(plan: Result) -> None:
     """And no result."""
     assert plan.returncode == 0, plan.stderr
     words = plan.stdout
-    assert "2 ranks: 24 points" in words
+    assert "1 rank: 24 points" in words
     assert "buffers per rank:" in words
     assert "expected time:" in words
     assert "all_reduce (float32, sum, in, isolated): 4 sizes, 8 … 4096 bytes" in words

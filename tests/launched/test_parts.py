@@ -1,11 +1,14 @@
 """Sub-worlds and groups of one launch, and everything that a backend can and cannot run."""
 
+from collections.abc import Callable, Iterator
+from functools import partial
+
 import pytest
 
 from commbench.collectives import COLLECTIVES
 from commbench.sweepfile.records import LeftOut, Measurement
 
-from .launching import Result, sweep
+from .launching import Result, side_by_side, sweep
 
 pytestmark = pytest.mark.gloo
 
@@ -14,27 +17,44 @@ DTYPES = ("float32", "float16", "bfloat16", "int8", "uint8", "float8_e4m3")
 OPERATORS = ("sum", "avg", "min", "max", "prod")
 
 
-@pytest.fixture(scope="module")
-def worlds(tmp_path_factory: pytest.TempPathFactory) -> Result:
+def measure_worlds(file: str) -> Result:
     """1, 2 and 3 of 3 ranks."""
-    file = str(tmp_path_factory.mktemp("worlds") / "out.jsonl")
     return sweep(3, "all_reduce,all_gather", "--world-sizes", "1,2,3", "-b", "4K", "-e", "4K", *QUICK, "-J", file)
 
 
-@pytest.fixture(scope="module")
-def groups(tmp_path_factory: pytest.TempPathFactory) -> Result:
+def measure_groups(file: str) -> Result:
     """Two groups of two, in which rank 1 is slow (see faulty.py)."""
-    file = str(tmp_path_factory.mktemp("groups") / "out.jsonl")
     options = ["all_reduce", "-o", "min", "--groups", "2", "-b", "4K", "-e", "64K", "-f", "16", *QUICK, "-J", file]
     return sweep(4, *options, program="tests.launched.faulty")
 
 
-@pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> Result:
+def measure_everything(file: str) -> Result:
     """Every collective, with many dtypes and every operator, on 3 ranks: a size that no shard divides."""
-    file = str(tmp_path_factory.mktemp("everything") / "out.jsonl")
     options = ["all", "-d", "float,half,bf16,int8,uint8,fp8", "-o", ",".join(OPERATORS), "-b", "1000", "-e", "1000"]
     return sweep(3, *options, *QUICK, "-J", file)
+
+
+@pytest.fixture(scope="module")
+def launched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Result]]:
+    launches = {"everything": measure_everything, "groups": measure_groups, "worlds": measure_worlds}
+    folder = tmp_path_factory.mktemp("parts")
+    with side_by_side({name: partial(it, str(folder / f"{name}.jsonl")) for name, it in launches.items()}) as results:
+        yield results
+
+
+@pytest.fixture(scope="module")
+def worlds(launched: Callable[[str], Result]) -> Result:
+    return launched("worlds")
+
+
+@pytest.fixture(scope="module")
+def groups(launched: Callable[[str], Result]) -> Result:
+    return launched("groups")
+
+
+@pytest.fixture(scope="module")
+def everything(launched: Callable[[str], Result]) -> Result:
+    return launched("everything")
 
 
 def test_every_world_size_has_a_sweep_of_its_own(worlds: Result) -> None:
