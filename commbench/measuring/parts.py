@@ -82,7 +82,7 @@ def _summary(plan: Sequence[Point]) -> dict[tuple[str | None, ...], list[int]]:
     kinds: dict[tuple[str | None, ...], list[int]] = {}
     for point in sorted(plan, key=lambda point: point.case.elements):
         case = point.case
-        kinds.setdefault((case.collective, case.placement, case.mode, case.dtype, case.op), []).append(
-            case.message_bytes
-        )
+        sizes = kinds.setdefault((case.collective, case.placement, case.mode, case.dtype, case.op), [])
+        if sizes[-1:] != [case.message_bytes]:  # another cycle has it already
+            sizes.append(case.message_bytes)
     return kinds
