@@ -1,12 +1,11 @@
 """One collective on MPI, timed on the host's clock.
 
-isolated   all ranks aligned by MPI_Barrier, then one call.
+isolated   all ranks aligned, then one call.
 pipelined  aligned, then calls back to back, the time shared out among them.
 
-The barrier is the library's own. One of ours, of rounds of empty messages, would cost Python a call a round and let
-ranks go further apart than it brings them together; the skew that remains is in the file, as the gap between the
-slowest and the fastest rank. The clock is perf_counter: nanoseconds everywhere, where MPI_Wtime may tick in
-microseconds; ranks never compare readings, only differences.
+Ranks are aligned by `Seat.align`; the skew that it leaves is in the file, in the gap between slowest and fastest rank.
+The clock is perf_counter: nanoseconds everywhere, where MPI_Wtime may tick in microseconds; ranks never compare
+readings, only differences.
 """
 
 from collections.abc import Callable
@@ -95,8 +94,8 @@ class MpiOperation:
 
     def time(self, calls: int) -> float:
         """Align, make `calls` calls, return this rank's seconds for all of them."""
-        bound, align = self._calls(calls), self._seat.together.Barrier
-        align()
+        bound = self._calls(calls)
+        self._seat.align()
         begun = perf_counter()
         for call in bound:
             call()
