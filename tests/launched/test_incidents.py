@@ -146,6 +146,11 @@ def test_no_other_rank_is_blamed(struck: Outcome) -> None:
     assert re.findall(r"rank (\d+)", words) == [str(struck.incident.rank)]
 
 
+def test_torchrun_has_nobody_left_to_wait_for(struck: Outcome) -> None:
+    """A survivor ends stopped ranks before it leaves; torchrun would give each of them 30 s and then do the same."""
+    assert "forcefully exiting via" not in struck.result.stderr
+
+
 def test_no_traceback_is_ours(any_outcome: Outcome) -> None:
     """torchrun prints its own; a rank that gives up prints a sentence."""
     assert "commbench/" not in any_outcome.result.stderr
