@@ -25,7 +25,7 @@ Confirm = Callable[[Identity | None], Identity]
 
 WRONG, NOT_FINISHED = 1, 3  # exit codes of a run that went through
 PATIENCE = 5.0  # seconds
-TORCHRUN_GRACE, MPIRUN_GRACE = 3.0, 0.1  # seconds of use between SIGTERM and SIGKILL: they wait 30 and about 0.3
+TORCHRUN_GRACE, MPIRUN_GRACE = 3.0, 0.0  # seconds to look around after SIGTERM: SIGKILL follows after 30 and 0.3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -24,6 +24,7 @@ class MpiLaunch(Launch):
     Args:
         mpirun: options of mpirun's own.
         mpich: the environment whose mpiexec and Python are used; None for Open MPI's of this one.
+        python: the interpreter that Open MPI's mpirun starts.
     """
 
     def __init__(
@@ -34,11 +35,12 @@ class MpiLaunch(Launch):
         program: str = SWEEP,
         mpirun: tuple[str, ...] = (),
         mpich: str | None = None,
+        python: str = sys.executable,
     ) -> None:
         if mpich is not None:
             start = [f"{mpich}/bin/mpiexec", "-n", str(ranks), *mpirun, f"{mpich}/bin/python"]
         else:
-            start = [str(MPIRUN), "-n", str(ranks), "--map-by", ":oversubscribe", *mpirun, sys.executable]
+            start = [str(MPIRUN), "-n", str(ranks), "--map-by", ":oversubscribe", *mpirun, python]
         super().__init__(
             ranks, *options, env={**dict.fromkeys(ROOT_VARIABLES, "1"), **(env or {})}, program=program,
             words=[*start, "-m", "mpi4py", "-m", program, *options],

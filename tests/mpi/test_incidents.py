@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.launched.launching import Result
+
 from .running import MpiLaunch, run
 
 pytestmark = pytest.mark.mpi
@@ -17,6 +19,7 @@ BOUND = 10.0  # seconds: the issue's
 PLAN = ("all_reduce,all_gather", "-b", "8", "-e", "32K", "-f", "8", "-N", "2", "--limit", "150ms",
         "--buffers", "same", "--placement", "in")  # fmt: skip
 HIT_AFTER = 3  # rows
+ATTEMPTS = 3
 
 
 def test_a_wrong_element_is_found(tmp_path: Path) -> None:
@@ -65,32 +68,40 @@ def test_a_rank_that_raises_ends_the_job(tmp_path: Path) -> None:
     assert "planted in one rank; rank 1 on" in ((sweep.end and sweep.end.reason) or "")
 
 
+def strike(folder: Path, ranks: int, victim: int | None, number: signal.Signals) -> tuple[Result, int]:
+    """Send a signal to a rank, or to mpirun, in mid-sweep; returns how it ended and who was hit.
+
+    mpirun leaves its ranks a third of a second to say why. On a machine full of other work that may not be enough, so
+    a launch that said nothing is tried again.
+    """
+    for attempt in range(ATTEMPTS):
+        with MpiLaunch(ranks, *PLAN, "-J", str(folder / f"{attempt}.jsonl")) as launch:
+            launch.wait_for_rows(HIT_AFTER)
+            pid = launch.process.pid if victim is None else launch.worker(victim)
+            os.kill(pid, number)
+            result = launch.wait(BOUND)
+            assert launch.left_over() == []
+        (sweep,) = result.sweeps
+        assert result.returncode != 0
+        assert len(result.rows) >= HIT_AFTER
+        assert sweep.status == "aborted"
+        if (sweep.end or victim == 0) and (result.last_words or victim is None):
+            break
+    return result, pid
+
+
 @pytest.mark.parametrize(("victim", "number"), [(1, signal.SIGKILL), (0, signal.SIGKILL), (2, signal.SIGSTOP)])
 def test_a_rank_that_dies_or_stops_is_named(tmp_path: Path, victim: int, number: signal.Signals) -> None:
-    """With host and pid, within the bound; finished rows stay."""
-    with MpiLaunch(3, *PLAN, "-J", str(tmp_path / "out.jsonl")) as launch:
-        launch.wait_for_rows(HIT_AFTER)
-        pid = launch.worker(victim)
-        os.kill(pid, number)
-        result = launch.wait(BOUND)
-        assert launch.left_over() == []
-    assert result.returncode != 0
+    """With host and pid, within the bound, on the screen and in the file, which a dead rank 0 cannot write."""
+    result, pid = strike(tmp_path, 3, victim, number)
     where = rf"rank {victim} on {re.escape(socket.gethostname())} \(pid {pid}\), in phase "
     (words,) = result.last_words
     assert re.match(f"commbench: {where}", words)
-    (sweep,) = result.sweeps
-    assert len(result.rows) >= HIT_AFTER
-    assert sweep.status == "aborted"
     if victim:
-        assert re.match(where, (sweep.end and sweep.end.reason) or "")
+        assert re.match(where, (result.sweeps[0].end and result.sweeps[0].end.reason) or "")
 
 
 def test_mpirun_told_to_end_leaves_an_end_record(tmp_path: Path) -> None:
-    """mpirun gives its ranks a third of a second."""
-    with MpiLaunch(2, *PLAN, "-J", str(tmp_path / "out.jsonl")) as launch:
-        launch.wait_for_rows(HIT_AFTER)
-        os.kill(launch.process.pid, signal.SIGTERM)
-        result = launch.wait(BOUND)
-    (sweep,) = result.sweeps
-    assert result.returncode != 0
-    assert "ended by SIGTERM" in ((sweep.end and sweep.end.reason) or "")
+    """With the phase that it interrupted."""
+    result, _ = strike(tmp_path, 2, None, signal.SIGTERM)
+    assert "ended by SIGTERM" in ((result.sweeps[0].end and result.sweeps[0].end.reason) or "")
