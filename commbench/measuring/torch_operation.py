@@ -118,8 +118,8 @@ class TorchOperation:
         """Capture the case's calls on successive slices."""
         slices = [self._buffers() for _ in range(self._case.calls_in_graph)]
         bound = [self._bind(buffers) for buffers in slices]
-        starts = {send.data_ptr() for send, _ in slices}
-        self._replayed = slices[0] if self._case.placement != "in" or len(starts) == len(slices) else None
+        if self._case.placement != "in" or not any(_overlap(slices[-1], before) for before in slices[:-1]):
+            self._replayed = slices[-1]
         bound[0]()  # NCCL connects at the first call, which must not happen while capturing
         torch.cuda.synchronize()
         self._graph = torch.cuda.CUDAGraph()
@@ -129,9 +129,9 @@ class TorchOperation:
                 call()
 
     def wrong(self) -> int:
-        """One checked call on fresh slices; in graph mode one replay, checked on the slices of its first call.
+        """One checked call on fresh slices; in graph mode one replay, checked on the slices of its last call.
 
-        A graph whose calls share one slice in place ends with more than one call's result there: then an ordinary
+        Where calls in place share slices, more than one call's result stands there after a replay: then an ordinary
         call is checked instead.
         """
         send, receive = self._replayed or self._buffers()
@@ -156,3 +156,9 @@ class TorchOperation:
         self._graph = None
         if self._case.placement == "in":
             self._slabs.send.restore(self._dtype)
+
+
+def _overlap(one: tuple[torch.Tensor, torch.Tensor], other: tuple[torch.Tensor, torch.Tensor]) -> bool:
+    """Whether buffers of two calls in place share memory. Slices of a slab overlap where a lap ends in between."""
+    (low, size), (start, length) = (min((part.data_ptr(), -part.nbytes) for part in pair) for pair in (one, other))
+    return low < start - length and start < low - size

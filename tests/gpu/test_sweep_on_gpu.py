@@ -28,8 +28,9 @@ def _sweep(folder: Path, ranks: int, *options: str) -> Sweep:
         pytest.skip(reason)
     file = folder / "sweep.jsonl"
     words = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}", "-m", "commbench.sweep"]
+    sizes = () if "-b" in options else SIZES
     ended = subprocess.run(
-        [sys.executable, *words, *SIZES, *options, "-J", str(file)], capture_output=True, text=True, timeout=240,
+        [sys.executable, *words, *sizes, *options, "-J", str(file)], capture_output=True, text=True, timeout=240,
         env={**os.environ, "OMP_NUM_THREADS": "1"}, check=False,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr[-4000:]
@@ -54,6 +55,13 @@ def test_ranks_that_share_a_gpu_are_right_and_marked(tmp_path: Path, ranks: int)
     assert len(sweep.measurements) > 0
     assert sweep.header.settings["shared_device"] is True
     assert sweep.proved == ("NET",)
+
+
+def test_a_graph_of_messages_as_large_as_the_slab_is_right(tmp_path: Path) -> None:
+    """The graph's calls come back to slices that overlap the first ones: the replay's own result is the one checked."""
+    large = ("reduce_scatter", "all_gather", "-b", "64M", "-e", "64M", "--mode", "graph", "-n", "6")
+    sweep = _sweep(tmp_path, 2, "--shared-device", *large)
+    assert [m.correct for m in sweep.measurements] == [True] * 4
 
 
 def test_two_ranks_on_one_gpu_by_accident_are_refused(tmp_path: Path) -> None:
