@@ -48,3 +48,20 @@ wheel: $(STAMP)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info
+
+# MPICH beside Open MPI: both wheels install mpirun, so MPICH has an environment of its own, outside the checkout. Once
+# it is there, `make test` also runs the tests that need it.
+.PHONY: mpich-venv
+MPICH_VENV ?= $(HOME)/.cache/commbench/mpich-venv
+ifneq ($(wildcard $(MPICH_VENV)/.installed),)
+export COMMBENCH_MPICH_VENV := $(MPICH_VENV)
+endif
+
+mpich-venv: $(MPICH_VENV)/.installed
+
+$(MPICH_VENV)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(MPICH_VENV)
+	$(MPICH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+	  mpi4py mpich --editable .
+	@touch $@
+	@echo "for tests that are not started by make: export COMMBENCH_MPICH_VENV=$(MPICH_VENV)"
