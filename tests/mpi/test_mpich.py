@@ -21,9 +21,10 @@ pytestmark = [
 QUICK = ("-n", "4", "-w", "1", "--buffers", "same")
 
 
-@pytest.mark.parametrize(
-    ("ranks", "types"), [(1, "float32,int8"), (2, "float32,float16,int8"), (3, "int8"), (4, "int8")]
-)
+TYPES = {1: "float32,int8", 2: "float32,float16,int8", 3: "int8", 4: "int8"}  # by ranks
+
+
+@pytest.mark.parametrize("ranks", TYPES)
 def test_mpich_keeps_the_contract(ranks: int) -> None:
     """Every collective and placement."""
     result = run(ranks, "--types", TYPES[ranks], program="tests.mpi.contract", mpich=MPICH)
