@@ -11,6 +11,8 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 
+import msgspec
+
 from commbench.errors import CommbenchError
 from commbench.launching.identity import Identity, identify, no_launcher_error
 from commbench.measuring.command_line import TORCHRUN, Extras
@@ -107,6 +109,7 @@ def _measured_and_shown(
     session: Session, options: Options, identity: Identity, watch: Watch, environ: Mapping[str, str]
 ) -> int:
     from commbench.measuring.facts import machine_facts
+    from commbench.measuring.parts import describe_plan
     from commbench.measuring.reporter import Silent
     from commbench.measuring.sweeping import Run
     from commbench.showing.progress import Display
@@ -117,7 +120,8 @@ def _measured_and_shown(
     code = 0
     if options.plan_only:
         if identity.rank == 0:
-            print(measuring.describe_plan(), flush=True)
+            plan = measuring.plan()
+            print(msgspec.json.encode(plan).decode() if options.json else describe_plan(plan), flush=True)
     else:
         recorder = measuring.measure()
         reporter.close()

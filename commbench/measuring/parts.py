@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from commbench.collectives import Placement
 from commbench.errors import UsageError
@@ -57,24 +58,51 @@ def _part(options: Options, placements: Mapping[str, tuple[Placement | None, ...
     return Part(size, groups, plan, refused, Buffers(send, receive, memory.rotate))
 
 
-def describe_plan(all_parts: Sequence[Part], options: Options) -> str:
+def plan_document(all_parts: Sequence[Part], options: Options) -> dict[str, Any]:
+    """The plan for programs: bytes and seconds, a kind of points an entry. `--plan --json` prints it."""
+    return {"plan": [_document(part, options) for part in all_parts]}
+
+
+def _document(part: Part, options: Options) -> dict[str, Any]:
+    fitting = [point for point in part.plan if point not in part.refused]
+    return {
+        "ranks": part.size,
+        "groups": [list(group) for group in part.groups] if len(part.groups) > 1 else None,
+        "points": len(fitting),
+        "send_bytes": part.buffers.send_bytes,
+        "receive_bytes": part.buffers.receive_bytes,
+        "expected_seconds": sum(
+            expected_seconds(point.case, options.rule.limit, options.rule.samples) for point in fitting
+        ),
+        "kinds": [
+            {"collective": name, "dtype": dtype, "op": op, "placement": placement, "mode": mode, "message_bytes": sizes}
+            for (name, placement, mode, dtype, op), sizes in _summary(fitting).items()
+        ],
+        "left_out": [
+            {"collective": point.case.collective, "message_bytes": point.case.message_bytes, "reason": reason}
+            for point, reason in part.refused.items()
+        ],
+    }
+
+
+def describe_plan(document: dict[str, Any]) -> str:
     """Points, memory and expected time, as `--plan` prints them."""
     lines = []
-    for part in all_parts:
-        fitting = [point for point in part.plan if point not in part.refused]
-        seconds = sum(expected_seconds(point.case, options.rule.limit, options.rule.samples) for point in fitting)
-        sent, received = map(format_size_short, (part.buffers.send_bytes, part.buffers.receive_bytes))
-        groups = f" in {len(part.groups)} groups of {part.ranks}" if len(part.groups) > 1 else ""
+    for part in document["plan"]:
+        sent, received = map(format_size_short, (part["send_bytes"], part["receive_bytes"]))
+        groups = f" in {len(part['groups'])} groups of {len(part['groups'][0])}" if part["groups"] else ""
+        seconds = format_seconds(part["expected_seconds"])
         lines += [
-            f"{part.size} rank{'s' * (part.size > 1)}{groups}: {len(fitting)} points",
+            f"{part['ranks']} rank{'s' * (part['ranks'] > 1)}{groups}: {part['points']} points",
             f"  buffers per rank: {sent} to send, {received} to receive",
-            f"  expected time: about {format_seconds(seconds)}, if large messages move at 1 GiB/s",
+            f"  expected time: about {seconds}, if large messages move at 1 GiB/s",
         ]
-        for (name, placement, mode, dtype, op), sizes in _summary(fitting).items():
-            kind = ", ".join(word for word in (dtype, op, placement, mode) if word)
-            lines.append(f"  {name} ({kind}): {len(sizes)} sizes, {sizes[0]} … {sizes[-1]} bytes")
-        lines += [f"  left out: {point.case.collective} {point.case.message_bytes} bytes: {reason}"
-                  for point, reason in part.refused.items()]  # fmt: skip
+        for kind in part["kinds"]:
+            words = ", ".join(kind[key] for key in ("dtype", "op", "placement", "mode") if kind[key])
+            sizes = kind["message_bytes"]
+            lines.append(f"  {kind['collective']} ({words}): {len(sizes)} sizes, {sizes[0]} … {sizes[-1]} bytes")
+        lines += [f"  left out: {left['collective']} {left['message_bytes']} bytes: {left['reason']}"
+                  for left in part["left_out"]]  # fmt: skip
     return "\n".join(lines)
 
 

@@ -11,7 +11,7 @@ from commbench.measuring.continuing import Stored, on_rank_0, stored_in, to_cont
 from commbench.measuring.device_state import device_states
 from commbench.measuring.header import header
 from commbench.measuring.options import Options, continued, with_default_modes
-from commbench.measuring.parts import Part, describe_plan, parts
+from commbench.measuring.parts import Part, parts, plan_document
 from commbench.measuring.plan import Memory
 from commbench.measuring.points import Points
 from commbench.measuring.recorder import Recorder
@@ -90,9 +90,9 @@ class Run:
             lines.append("warning: one rank has nobody to talk to: times are launches and copies, busbw is 0")
         return "\n".join(lines)
 
-    def describe_plan(self) -> str:
-        """What --plan prints."""
-        return describe_plan(self.parts, self._options)
+    def plan(self) -> dict[str, Any]:
+        """What --plan prints, as a document."""
+        return plan_document(self.parts, self._options)
 
     def measure(self) -> Recorder:
         """Measure all parts; returns the recorder, whose sweeps rank 0 has."""

@@ -5,7 +5,7 @@ import pytest
 from commbench.errors import UsageError
 from commbench.measuring.groups import groups_of
 from commbench.measuring.options import parse
-from commbench.measuring.parts import describe_plan, parts
+from commbench.measuring.parts import describe_plan, parts, plan_document
 from commbench.measuring.plan import Memory
 
 from .fakes import PLACEMENTS
@@ -81,7 +81,8 @@ def test_points_that_do_not_fit_are_refused_and_need_no_memory() -> None:
 def test_a_plan_shows_points_memory_time_and_what_is_left_out() -> None:
     """Everything that --plan promises."""
     options = parse(["all_reduce", "-b", "256K", "-e", "4M", "--groups", "2", "-n", "10"])
-    lines = describe_plan(parts(options, PLACEMENTS, 4, Memory(1 << 20, 0, rotate=False)), options).splitlines()
+    planned = parts(options, PLACEMENTS, 4, Memory(1 << 20, 0, rotate=False))
+    lines = describe_plan(plan_document(planned, options)).splitlines()
     assert lines[0] == "4 ranks in 2 groups of 2: 2 points"
     assert lines[1] == "  buffers per rank: 512 KiB to send, 0 B to receive"
     assert lines[2] == "  expected time: about 10.3 ms, if large messages move at 1 GiB/s"

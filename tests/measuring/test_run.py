@@ -189,3 +189,10 @@ def test_a_full_disk_keeps_every_earlier_record(
 def test_cycles_are_measured_and_numbered(one: Launch, file: Path) -> None:
     one.run(*SIZES, "-J", str(file), "-N", "3")
     assert [record["cycle"] for record in records(file, "measurement")] == [0] * 4 + [1] * 4 + [2] * 4
+
+
+def test_a_plan_for_programs_is_one_document(one: Launch, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--plan --json`: strict JSON on standard output and nothing else."""
+    one.run(*SIZES, "--plan", "--json")
+    (part,) = json.loads(capsys.readouterr().out)["plan"]
+    assert (part["ranks"], part["points"], part["left_out"]) == (1, 4, [])
