@@ -82,8 +82,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run(job.session, words, PROGRAM, extras=EXTRAS, confirm=job.identity)
 
 
+def left_alone() -> bool:
+    """Whether MPI runs although this rank is done: an error that the other ranks may not share."""
+    library = sys.modules.get("mpi.library")
+    return library is not None and library.MPI.Is_initialized() and not library.MPI.Is_finalized()
+
+
 if __name__ == "__main__":
     code = main()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code)  # mpi4py would turn a code other than 0 into MPI_Abort and its lines; mpirun ends the others anyway
+    if left_alone():
+        os._exit(code)  # mpi4py would call MPI_Abort, which has a lot to say; mpirun ends the others all the same
+    sys.exit(code)  # MPICH says goodbye to its mpiexec on the way out
