@@ -19,7 +19,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchma
 # Options in our pages that belong to torchrun, pip, docker, make, git or another verb of ours.
 FOREIGN = {
     *("--standalone", "--nproc-per-node", "--nnodes", "--rdzv-backend", "--rdzv-endpoint"),
-    *("--rendezvous", "--nodes", "--format", "--help", "--version"),
+    *("--rendezvous", "--nodes", "--format", "--help", "--version", "--map-by"),
 }
 
 
