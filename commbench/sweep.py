@@ -126,7 +126,7 @@ def _measured_and_shown(
         recorder = measuring.measure()
         reporter.close()
         if identity.rank == 0:
-            code = _show(recorder.sweeps(), json=options.json)
+            code = _show(recorder.sweeps(), options)
     watch.enter("done")
     code = int(world.gather([code])[0, 0])  # and nobody leaves before rank 0 has shown the result
     watch.stop()
@@ -139,11 +139,11 @@ def _brief(text: str) -> str:
     return re.sub(r"^(\s*\[[^]]*\])+\s*", "", text.strip().partition("\n")[0]).partition(". ")[0][:300]
 
 
-def _show(sweeps: Sequence[Sweep], *, json: bool) -> int:
+def _show(sweeps: Sequence[Sweep], options: Options) -> int:
     """Print the result; returns 1 when anything was wrong, 3 when the run did not finish, else 0."""
     from commbench.showing.show import any_wrong, write
 
-    write(sweeps, "json" if json else "table")
+    write(sweeps, "json" if options.json else "table", terminal=options.extras.own_output)
     if any_wrong(sweeps):
         return _told("results were wrong: see #wrong in the table", WRONG)
     reasons = [sweep.end.reason for sweep in sweeps if sweep.end and sweep.status != "complete"]

@@ -18,6 +18,7 @@ PROGRAM = "mpi.sweep"
 EXTRAS = Extras(
     launch="mpirun -n 2 python -m mpi4py -m mpi.sweep -b 8 -e 64M -f 2 -J sweep.jsonl",
     backends="mpi (default), or gloo or nccl in ranks that MPI started",
+    own_output=False,
     flags={"persistent": "measure persistent collectives (MPI-4): prepared once, then MPI_Start and MPI_Wait"},
 )
 

@@ -39,11 +39,13 @@ class Extras:
         launch: a whole launch line, as an example.
         backends: what --backend may be, for its help.
         flags: options that only this program has, by their long names without dashes, and their helps.
+        own_output: the launcher leaves each rank its standard output; mpirun puts a terminal of 80 columns in between.
     """
 
     launch: str = "torchrun --standalone --nproc-per-node 2 -m commbench.sweep -b 8 -e 64M -f 2 -J sweep.jsonl"
     backends: str = "gloo or nccl (default: nccl where there is a GPU)"
     flags: Mapping[str, str] = field(default_factory=dict)
+    own_output: bool = True
 
 
 TORCHRUN = Extras()

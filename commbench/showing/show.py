@@ -21,11 +21,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1 if any_wrong(sweeps) else 0
 
 
-def write(sweeps: Sequence[Sweep], form: str) -> None:
-    """Write sweeps to standard output in one of FORMATS; the table has colours on a terminal."""
+def write(sweeps: Sequence[Sweep], form: str, *, terminal: bool = True) -> None:
+    """Write sweeps to standard output in one of FORMATS.
+
+    Args:
+        terminal: believe standard output when it calls itself a terminal: the table then has colours and its width.
+    """
     if form != "table":
         sys.stdout.write(TEXT_FORMATS[form](sweeps))
-    elif sys.stdout.isatty():
+    elif terminal and sys.stdout.isatty():
         sys.stdout.write(_coloured(sweeps, shutil.get_terminal_size().columns))
     else:
         from commbench.showing.table import draw
