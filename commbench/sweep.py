@@ -146,8 +146,14 @@ def _show(sweeps: Sequence[Sweep], options: Options) -> int:
     write(sweeps, "json" if options.json else "table", terminal=options.extras.own_output)
     if any_wrong(sweeps):
         return _told("results were wrong: see #wrong in the table", WRONG)
+    file = options.resume or options.file
+    advice = f"; continue with --resume {file}" if file else "; there is no file (-J) to continue"
     reasons = [sweep.end.reason for sweep in sweeps if sweep.end and sweep.status != "complete"]
-    return _told(f"{reasons[0]}; continue with --resume", NOT_FINISHED) if reasons else 0
+    if reasons:
+        return _told(f"{reasons[0]}{advice}", NOT_FINISHED)
+    if not any(sweep.measurements for sweep in sweeps):
+        return _told("nothing was measured: every point was left out", NOT_FINISHED)
+    return 0
 
 
 def _told(message: str, code: int) -> int:

@@ -53,7 +53,7 @@ TORCHRUN = Extras()
 
 def parser(program: str, extras: Extras = TORCHRUN) -> Parser:
     """The parser, for `-h` and tests."""
-    p = Parser(program, __doc__.partition("\n")[0], f"{_EPILOG}  {extras.launch}\n")
+    p = Parser(program, _ABOUT, f"{_EPILOG}  {extras.launch}\n")
     add = p.add_argument
     add("collectives", nargs="*", metavar="COLLECTIVE", help=f"any of {', '.join(COLLECTIVES)} (default: "
         f"{', '.join(DEFAULT_COLLECTIVES)}); also `all`")  # fmt: skip
@@ -126,6 +126,11 @@ def parser(program: str, extras: Extras = TORCHRUN) -> Parser:
         add(letter, dest=f"foreign{letter}", type=int, help=argparse.SUPPRESS)
     return p
 
+
+_ABOUT = (
+    "Time collectives across message sizes, check every result, and keep every sample in a sweep file. Options have "
+    "nccl-tests' letters; README.md lists where their meaning differs (-n, -m, -J)."
+)
 
 _EPILOG = """\
 Sizes are bytes; K, M, G (and KiB, MiB, GiB) are powers of 1024. A size is the whole, unsharded buffer of one rank.

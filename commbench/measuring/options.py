@@ -90,7 +90,7 @@ def parse(arguments: Sequence[str], program: str = "commbench.sweep", extras: Ex
         choices, rule, given, raw["backend"], bool(modes), raw["buffers"] != "same", raw["label"],
         Path(raw["output_file"]) if raw["output_file"] else None, Path(raw["resume"]) if raw["resume"] else None,
         raw["plan"], _world_sizes(raw["world_sizes"]), raw["groups"],
-        parse_duration(raw["timeout"]) if raw["timeout"] else None, raw["shared_device"], raw["json"],
+        _time_limit(raw["timeout"]), raw["shared_device"], raw["json"],
         {name: raw[name] for name in extras.flags}, tuple(arguments), program, extras,
     )  # fmt: skip
 
@@ -115,7 +115,10 @@ _SAYS_NOTHING_OF_THE_PLAN = frozenset({"resume", "output_file", "timeout", "json
 
 def with_default_modes(options: Options, modes: tuple[Mode, ...]) -> Options:
     """The options with the device's default modes where none was asked for."""
-    return options if options.modes_given else replace(options, choices=replace(options.choices, modes=modes))
+    if options.modes_given:
+        return options
+    wanted = (*modes, "graph") if options.rule.replays else modes  # -G adds graphs to what is measured anyway
+    return replace(options, choices=replace(options.choices, modes=wanted))
 
 
 def _words(text: str) -> list[str]:
@@ -151,9 +154,17 @@ def _modes(raw: dict[str, Any]) -> tuple[Mode, ...]:
         raise UsageError("an unknown mode was asked for", expected="isolated, pipelined, graph",
                          found=repr(raw["mode"]),
                          fix="--mode isolated,pipelined")  # fmt: skip
-    if raw["cudagraph"] and "graph" not in words:
+    if words and raw["cudagraph"] and "graph" not in words:
         words.append("graph")
     return cast(tuple[Mode, ...], tuple(dict.fromkeys(words)))
+
+
+def _time_limit(text: str | None) -> float | None:
+    seconds = parse_duration(text) if text else None
+    if seconds == 0.0:
+        raise UsageError("the time limit leaves no time", expected="-T above 0", found=f"-T {text}",
+                         fix="leave -T away for no limit")  # fmt: skip
+    return seconds
 
 
 def _world_sizes(text: str | None) -> tuple[int, ...]:

@@ -95,7 +95,7 @@ def describe_plan(document: dict[str, Any]) -> str:
         lines += [
             f"{part['ranks']} rank{'s' * (part['ranks'] > 1)}{groups}: {part['points']} points",
             f"  buffers per rank: {sent} to send, {received} to receive",
-            f"  expected time: about {seconds}, if large messages move at 1 GiB/s",
+            f"  expected time: about {seconds}, if a call takes 200 us and 1 s per GiB; starting up comes on top",
         ]
         for kind in part["kinds"]:
             words = ", ".join(kind[key] for key in ("dtype", "op", "placement", "mode") if kind[key])

@@ -12,6 +12,8 @@ from commbench.sweepfile.records import Mode, Placement
 from commbench.units import GIB, format_size, format_size_short
 
 ASSUMED_RATE = 1 * GIB  # bytes per second, for the time a plan prints before anything was measured
+ASSUMED_LATENCY = 200e-6  # seconds, as gloo's on one host; NCCL's and MPI's are shorter
+AROUND = 0.05  # seconds a point takes for filling, checking and agreeing
 USABLE = 0.9  # of the free memory: the library needs some for itself
 
 
@@ -153,6 +155,6 @@ class Memory:
 
 
 def expected_seconds(case: Case, limit: float, samples: int | None) -> float:
-    """About how long a point takes before anything is known: its limit, or its calls at 1 GiB/s."""
-    call = case.message_bytes / ASSUMED_RATE
-    return max(limit if samples is None else 0.0, (samples or 6) * call) + 4 * call
+    """About how long a point takes before anything is known: its limit, or its calls, and what goes around them."""
+    call = ASSUMED_LATENCY + case.message_bytes / ASSUMED_RATE
+    return max(limit if samples is None else 0.0, (samples or 6) * call) + 4 * call + AROUND

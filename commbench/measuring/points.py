@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Collection
+from statistics import median
 
 from commbench.measuring.core import measure
 from commbench.measuring.options import Options
@@ -84,6 +85,5 @@ def _slowest_group(groups: tuple[tuple[float, ...], ...], ranks: tuple[tuple[int
     worst = max(set(slowest), key=slowest.count)
     if 2 * slowest.count(worst) <= len(slowest):
         return []
-    members, times = ranks[worst], sorted(groups[worst])
-    middle = format_seconds(times[len(times) // 2])
+    members, middle = ranks[worst], format_seconds(median(groups[worst]))
     return [f"slowest group: {worst} (ranks {members[0]} to {members[-1]}), median {middle}"]

@@ -86,6 +86,8 @@ class Run:
         modes = ", ".join(self._options.choices.modes)
         count = sum(len(part.plan) for part in self.parts)
         lines = [f"backend: {self._session.backend_name()} ({versions}); mode: {modes}; {count} points"]
+        if not (self._options.file or self._options.resume or self._options.plan_only):
+            lines.append("no sweep file: samples are lost when this ends; -J FILE keeps them")
         if self._world.size == 1:
             lines.append("warning: one rank has nobody to talk to: times are launches and copies, busbw is 0")
         return "\n".join(lines)
@@ -97,7 +99,7 @@ class Run:
     def measure(self) -> Recorder:
         """Measure all parts; returns the recorder, whose sweeps rank 0 has."""
         recorder = Recorder(active=self._world.rank == 0, writer=on_rank_0(self._world, self._open))
-        self._watch.on_leave = recorder.abort
+        self._watch.on_leave, self._watch.file = recorder.abort, self._options.resume or self._options.file
         for part in self.parts:
             world = self._session.part(self._world, part.size, part.groups)
             if world is not None:

@@ -11,6 +11,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import NoReturn
 
 from commbench.measuring.last_words import say
@@ -72,6 +73,7 @@ class Watch:
     ) -> None:
         self.roll = RollCall(rank, size, board)
         self.on_leave: Callable[[str], None] = lambda _: None
+        self.file: Path | None = None  # what holds the finished measurements, once it is open
         self._time_limit, self._signals, self._grace = time_limit, signals, grace
         self._started = time.monotonic()
         self._phase, self._point = "start", ""
@@ -133,11 +135,12 @@ class Watch:
 
     def _last_words(self, reason: str, missing: list[str], phase: str, point: str) -> str:
         here = f"rank {self.roll.rank} on {self.roll.host} was in phase {phase}" + (f" of {point}" if point else "")
+        kept = f"\n  what was finished before is kept: continue with --resume {self.file}" if self.file else ""
         if missing:
-            return f"{'; '.join(missing)} ({reason})\n  {here}; every measurement finished before is kept"
+            return f"{'; '.join(missing)} ({reason})\n  {here}{kept}"
         elsewhere = self.roll.elsewhere(phase, point)
         others = f"\n  all ranks answer; elsewhere: {'; '.join(elsewhere[:8])}" if elsewhere else ""
-        return f"{reason}; {here}{others}"
+        return f"{reason}; {here}{others}{kept}"
 
     def _may_speak(self) -> bool:
         if self.roll.board is None:

@@ -60,7 +60,7 @@ def _outliers(rows: Sequence[Row]) -> Iterator[ResultWarning]:
             f"single samples took more than {OUTLIER:.0f} times the median in {of([row for _, row in far], len(rows))} "
             f"(worst: {worst.words}, {format_seconds(worst.maximum)}, {times:.1f} times)",
             "the median does not see them, but a training step that waits for every collective does",
-            "look for other processes, power limits and retransmissions; every sample is in the sweep file",
+            "look for other processes, power limits and retransmissions; a sweep file (-J) has every sample",
         )
 
 

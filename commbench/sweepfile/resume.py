@@ -71,7 +71,8 @@ def differences(stored: Header, now: Header) -> list[str]:
     pairs = [(name, *values) for name, *values in _facts(stored, now) if None not in values]
     before, after = _plain(stored.settings), _plain(now.settings)
     compared = sorted((before.keys() | after.keys()) - _PLAN)
-    pairs += [(f"settings.{key}", before.get(key, "not set"), after.get(key, "not set")) for key in compared]
+    # a key that one side lacks is one that its version did not know: as if the option had not been given
+    pairs += [(f"settings.{key}", before.get(key) or None, after.get(key) or None) for key in compared]
     return [f"{name}: {_shown(old)} in the file, {_shown(new)} now" for name, old, new in pairs if old != new]
 
 
@@ -109,4 +110,4 @@ def _plain(value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    return msgspec.json.encode(value).decode() if value != "not set" else "not set"
+    return msgspec.json.encode(value).decode() if value is not None else "not set"

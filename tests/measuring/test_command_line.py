@@ -221,7 +221,6 @@ def test_groups_keep_their_words() -> None:
         (("pipelined",), "--mode pipelined"),
         (("graph", "isolated"), "--mode GRAPH,isolated"),
         (("isolated", "pipelined", "graph"), "--mode isolated,pipelined -G 5"),
-        (("graph",), "-G 5"),
     ],
 )
 def test_modes(modes: tuple[str, ...], line: str) -> None:
@@ -233,6 +232,13 @@ def test_modes_that_nobody_asked_for_are_the_device_s() -> None:
     """GPUs also have pipelined calls."""
     assert with_default_modes(parse([]), ("isolated", "pipelined")).choices.modes == ("isolated", "pipelined")
     assert with_default_modes(parse(["--mode", "graph"]), ("isolated",)).choices.modes == ("graph",)
+    assert with_default_modes(parse(["-G", "5"]), ("isolated",)).choices.modes == ("isolated", "graph")
+
+
+def test_a_time_limit_leaves_time() -> None:
+    """-T 0 would end a run before its first point."""
+    with pytest.raises(UsageError, match="leaves no time"):
+        parse(["-T", "0"])
 
 
 @pytest.mark.parametrize(("seed", "line"), [(None, ""), (1, "--shuffle"), (7, "--shuffle 7"), (0, "--shuffle 0")])

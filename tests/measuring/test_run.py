@@ -196,3 +196,9 @@ def test_a_plan_for_programs_is_one_document(one: Launch, capsys: pytest.Capture
     one.run(*SIZES, "--plan", "--json")
     (part,) = json.loads(capsys.readouterr().out)["plan"]
     assert (part["ranks"], part["points"], part["left_out"]) == (1, 4, [])
+
+
+def test_a_run_in_which_nothing_was_measured_ends_with_3(one: Launch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every point left out is no success: a job that checks the code must not pass."""
+    assert one.run("all_reduce", "-b", "4G", "-e", "4G") == 3
+    assert "nothing was measured" in capsys.readouterr().err
