@@ -87,7 +87,7 @@ def test_the_long_ones_are_understood(long: Result) -> None:
     [
         ("sizes", list(SIZES)), ("dtypes", ["float16"]), ("operators", ["max"]), ("root", 1), ("samples", 6),
         ("calls", 2), ("warm_up", 1), ("replays", 2), ("cycles", 2), ("check", False), ("time_limit", 60.0),
-        ("modes", ["graph"]), ("calls_in_graph", 2), ("collectives", ["all_reduce", "reduce"]),
+        ("modes", ["isolated", "graph"]), ("calls_in_graph", 2), ("collectives", ["all_reduce", "reduce"]),
     ],
 )  # fmt: skip
 def test_short_options_are_in_the_header(short: Result, setting: str, value: Any) -> None:
@@ -116,7 +116,8 @@ def test_a_label_and_a_backend_are_in_the_header(long: Result) -> None:
 def test_a_graph_without_a_gpu_is_left_out_with_its_reason(short: Result) -> None:
     """Nothing is measured in a mode that does not exist, and nothing stops."""
     assert {point.reason for point in short.sweeps[0].left_out} == {"graph mode replays CUDA graphs and needs a GPU"}
-    assert (len(short.rows), len(short.sweeps[0].left_out)) == (0, 2 * len(SIZES) * 2)
+    points = 2 * len(SIZES) * 2
+    assert (len(short.rows), len(short.sweeps[0].left_out)) == (points, points)
 
 
 def test_world_sizes_are_a_sweep_each(long: Result) -> None:
@@ -151,7 +152,7 @@ def test_a_plan_prints_points_memory_and_time(plan: tuple[Result, bool]) -> None
     """Of the file that is to be resumed: nothing but its name is needed."""
     result, _ = plan
     assert result.returncode == 0, result.stderr
-    assert "2 ranks: 16 points" in result.stdout
+    assert "2 ranks: 32 points" in result.stdout
     assert "buffers per rank:" in result.stdout
     assert "expected time:" in result.stdout
     assert "all_reduce (float16, max, in, graph): 4 sizes, 8 … 4096 bytes" in result.stdout
