@@ -3,6 +3,7 @@
 A verb is imported when it is asked for, so `commbench --help` loads nothing heavy.
 """
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -36,6 +37,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         # `commbench show ... | head` left: nothing to tell, and the interpreter must not flush into the pipe again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NOBODY_READS
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            raise
+        sys.stderr.write(f"commbench: the output could not be written: {error.strerror}\n")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UsageError.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
     return code

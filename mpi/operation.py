@@ -34,7 +34,7 @@ class MpiOperation:
     def __init__(self, case: Case, seat: Seat, slabs: Slabs, *, persistent: bool = False) -> None:
         self._case, self._seat, self._slabs = case, seat, slabs
         self._dtype = KINDS[case.dtype or "uint8"].array
-        self._payload = Payload(case.dtype or "uint8", case.op, seat.size, wraps=False)
+        self._payload = Payload(case.dtype or "uint8", case.op, seat.size, wraps=False).telling(case.root)
         self._sent = case.definition.buffer_elements("send", case.elements, seat.size)
         self._received = case.definition.buffer_elements("receive", case.elements, seat.size)
         self._grows = case.placement == "in" and case.definition.reduces

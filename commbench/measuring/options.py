@@ -57,6 +57,7 @@ def parse(arguments: Sequence[str], program: str = "commbench.sweep", extras: Ex
     """
     refuse_foreign(arguments)
     raw = vars(parser(program, extras).parse_intermixed_args(list(arguments)))
+    _refuse_empty(raw)
     given = frozenset(name for name, value in raw.items() if value is not None and value is not False and value != [])
     modes = _modes(raw)
     rule = Rule(
@@ -95,15 +96,16 @@ def parse(arguments: Sequence[str], program: str = "commbench.sweep", extras: Ex
     )  # fmt: skip
 
 
-def continued(options: Options, stored: Sequence[str]) -> Options:
+def continued(options: Options, stored: object) -> Options:
     """The options of a resumed run: with nothing but `--resume FILE`, those that the file was started with.
 
     Args:
-        stored: the words that were typed then.
+        stored: the words that were typed then, as the file has them: whatever somebody may have written there.
     """
-    if not options.given <= _SAYS_NOTHING_OF_THE_PLAN:
+    words = [word for word in stored if isinstance(word, str)] if isinstance(stored, list) else None
+    if words is None or not options.given <= _SAYS_NOTHING_OF_THE_PLAN:
         return options
-    then = parse(stored, options.program, options.extras)
+    then = parse([word for word in words if word not in ("-h", "--help")], options.program, options.extras)
     return replace(
         then, file=None, resume=options.resume, time_limit=options.time_limit, json=options.json,
         backend=options.backend, plan_only=options.plan_only,
@@ -157,6 +159,18 @@ def _modes(raw: dict[str, Any]) -> tuple[Mode, ...]:
     if words and raw["cudagraph"] and "graph" not in words:
         words.append("graph")
     return cast(tuple[Mode, ...], tuple(dict.fromkeys(words)))
+
+
+def _refuse_empty(raw: Mapping[str, Any]) -> None:
+    """An option whose value is empty is an unset variable of somebody's script, not a wish for the default."""
+    for name, value in raw.items():
+        if value == "" or (isinstance(value, list) and "" in value):
+            raise UsageError("an option has an empty value", expected=f"a value for {name.replace('_', '-')}",
+                             found="an empty string", fix="leave the option away for its default")  # fmt: skip
+        if isinstance(value, str) and not value.isprintable():
+            raise UsageError("an option has characters that cannot be shown or stored",
+                             expected=f"printable UTF-8 text for {name.replace('_', '-')}", found=ascii(value),
+                             fix="write it in plain characters")  # fmt: skip
 
 
 def _time_limit(text: str | None) -> float | None:

@@ -8,7 +8,7 @@ sum over more than 256 ranks, any average) it uses a tolerance made from the dty
 Tables are int64 or float64; a backend casts them to its own type. fp8 is moved as bytes and never reduced.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import floor, inf, log, log2, sqrt
 from typing import Any
@@ -45,12 +45,14 @@ class Payload:
 
     `wraps`: a sum of integers that passes their largest wraps around. Where it may do something else (Open MPI's
     vectorised sums saturate, github.com/open-mpi/ompi/issues/8045), sums are kept from passing it.
+    `start`: the element of the period that comes first, see `telling`.
     """
 
     dtype: str
     op: str | None
     ranks: int
     wraps: bool = True
+    start: int = 0
 
     @property
     def values(self) -> int:
@@ -64,6 +66,16 @@ class Payload:
 
     def table(self, rank: int) -> Table:
         """One period of `rank`'s input; element i of a buffer is table[i % PERIOD]."""
+        return np.roll(self._table(rank), -self.start)
+
+    def telling(self, root: int | None) -> "Payload":
+        """The same payload, begun where most ranks (and the root) hold something else than the result.
+
+        A message of one element is then wrong when the collective did nothing in place.
+        """
+        return self if self.op is None or self.ranks == 1 else replace(self, start=_telling(self, root or 0))
+
+    def _table(self, rank: int) -> Table:
         if self.op == "prod":
             return 1 + self._chosen(rank, _TWOS)
         if self._counts and self.dtype in _INTEGERS and self.ranks > self._countable:
@@ -129,7 +141,7 @@ class Payload:
     def timed(self) -> "Payload":
         """What buffers hold while they are timed: one payload for all collectives of a dtype where values allow."""
         if self.dtype.startswith("float8") or self.op == "prod":
-            return self
+            return replace(self, start=0)
         return Payload(self.dtype, "sum", self.ranks, self.wraps)
 
     @property
@@ -144,6 +156,13 @@ class Payload:
         if self.op == "sum":
             return max(1, floor(log(largest / self.values) / log(self.ranks)))
         return max(1, 1 + floor(log(log2(largest) / _TWOS) / log(self.ranks)))
+
+
+@lru_cache(maxsize=64)
+def _telling(payload: Payload, root: int) -> int:
+    result = payload.expected(Piece(None, 0, PERIOD))
+    differ = sum((payload.table(rank) != result).astype(np.int64) for rank in range(payload.ranks))
+    return int(np.argmax(differ * (payload.table(root) != result)))
 
 
 @lru_cache(maxsize=1)

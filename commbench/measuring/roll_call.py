@@ -179,6 +179,17 @@ class RollCall:
                 except OSError:
                     continue  # it ended by itself in the meantime
 
+    def kill_stopped_siblings(self) -> None:
+        """The same for workers that never posted: torchrun's agent has no other children than this host's ranks."""
+        parent = str(os.getppid()).encode()
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                words = stat.read_bytes().rpartition(b")")[2].split()
+                if words[:2] == [b"T", parent]:
+                    os.kill(int(stat.parent.name), signal.SIGKILL)
+            except (OSError, IndexError):
+                continue  # it ended by itself in the meantime
+
     def _obituary(self, seen: _Seen, begun: float, now: float) -> str | None:
         state = self._process(seen)
         if seen.position.phase in NOT_MISSED:

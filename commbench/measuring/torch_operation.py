@@ -37,7 +37,7 @@ class TorchOperation:
         self._case, self._seat, self._slabs = case, seat, slabs
         self._dtype = DTYPES[case.dtype or "float32"]
         self._ranks = len(seat.ranks)
-        self._payload = Payload(case.dtype or "float32", case.op, self._ranks)
+        self._payload = Payload(case.dtype or "float32", case.op, self._ranks).telling(case.root)
         definition = case.definition
         self._sent = definition.buffer_elements("send", case.elements, self._ranks)
         self._received = definition.buffer_elements("receive", case.elements, self._ranks)

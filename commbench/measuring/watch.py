@@ -129,6 +129,8 @@ class Watch:
             else:
                 message = self.roll.verdict(patience / 2) or message
             self.roll.kill_stopped_neighbours()
+            if "TORCHELASTIC_RUN_ID" in os.environ:
+                self.roll.kill_stopped_siblings()
             self.on_leave(message.partition("\n")[0])
         finally:
             os._exit(code)

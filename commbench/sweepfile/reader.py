@@ -113,6 +113,7 @@ def _parse(stream: io.BufferedReader, name: str) -> tuple[Sweep, ...]:
         draft = drafts.get(record.sweep)
         if type(record) is Measurement and draft is not None:  # nearly every line of a large file
             draft.measurements.append(record)
+            draft.end = None
         elif type(record) is Header:
             drafts[record.sweep] = _begin(record, draft, name, number)
         elif draft is not None:
@@ -167,6 +168,7 @@ def _begin(header: Header, already: _Draft | None, name: str, number: int) -> _D
 
 
 def _add(draft: _Draft, record: Record) -> None:
+    draft.end = None  # what stands after an end record was written by a resumed run, which needs an end of its own
     match record:
         case Measurement():
             draft.measurements.append(record)

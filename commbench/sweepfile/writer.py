@@ -1,5 +1,6 @@
 """Append records to a sweep file, so that a kill, a hang or a full disk loses nothing that was finished."""
 
+import fcntl
 import os
 from contextlib import nullcontext, suppress
 from pathlib import Path
@@ -44,6 +45,7 @@ class SweepWriter:
             ) from None
         except OSError as error:
             raise _unwritable(path, error) from None
+        _lock(path, descriptor)
         return cls(path, descriptor)
 
     @classmethod
@@ -56,8 +58,9 @@ class SweepWriter:
         path = Path(path)
         prove_room(path, expected_bytes)
         try:
-            content = path.read_bytes()
             descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+            _lock(path, descriptor)
+            content = path.read_bytes()
             whole = content.rfind(b"\n") + 1
             if whole < len(content):
                 if is_cut(content[whole:]):
@@ -136,6 +139,20 @@ def _readable(record: Record) -> bytes:
             fix="report this as a bug of commbench, with the command line; the file keeps every record before it",
         ) from None
     return line + b"\n"
+
+
+def _lock(path: Path, descriptor: int) -> None:
+    """Keep a second run from writing to the same file. Ends with the process; some network file systems have none."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise SweepFileError(
+            "another run is writing this sweep file", expected="one run at a time", found=f"{path} is locked",
+            fix="wait for the other run to end, or choose another name after -J",
+        ) from None  # fmt: skip
+    except OSError:
+        return
 
 
 def prove_room(path: Path, expected_bytes: int) -> None:

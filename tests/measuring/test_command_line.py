@@ -251,3 +251,16 @@ def test_shuffle_has_a_seed(seed: int | None, line: str) -> None:
 def test_a_graph_holds_20_calls_or_m(calls: int, line: str) -> None:
     """As nccl-tests' -n 20 -G 1 captures."""
     assert calls == parse(line.split()).choices.calls_in_graph
+
+
+@pytest.mark.parametrize("words", [["-J", ""], ["-T", ""], ["-d", ""], [""]])
+def test_an_empty_value_is_refused(words: list[str]) -> None:
+    """`-T "$LIMIT"` with LIMIT unset must not mean no limit."""
+    with pytest.raises(UsageError, match="empty value"):
+        parse(words)
+
+
+def test_a_label_that_cannot_be_stored_is_refused() -> None:
+    """Bytes that are no UTF-8 arrive as lone surrogates."""
+    with pytest.raises(UsageError, match="cannot be shown or stored"):
+        parse(["--label", "\udcff"])

@@ -173,3 +173,13 @@ def test_buffers_are_timed_with_values_that_reductions_take(op: str) -> None:
     """The table that fills buffers while they are timed holds nothing that its operator would overflow at once."""
     payload = Payload("float16", op, 8)
     assert payload.timed.table(7).max() * (8 if op in ("sum", "avg") else 1) < 65504
+
+
+@pytest.mark.parametrize("op", ["sum", "avg", "min", "max", "prod"])
+@pytest.mark.parametrize("ranks", [2, 3, 8])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int8", "uint8"])
+def test_one_element_tells_a_call_that_did_nothing(dtype: str, ranks: int, op: str) -> None:
+    """The root's own first element is not the result, so a reduction in place that moves nothing is wrong there."""
+    for root in range(ranks):
+        payload = Payload(dtype, op, ranks).telling(root)
+        assert payload.table(root)[0] != payload.expected(Piece(None, 0, 1))[0]

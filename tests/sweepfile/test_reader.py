@@ -93,6 +93,11 @@ def test_the_proved_paths_are_all_that_became_known(proved: tuple[str, ...], rec
     assert parse_sweeps(file_of(header(), *records))[0].proved == proved
 
 
+def test_a_resume_that_was_killed_is_aborted() -> None:
+    """Records after an end record were written by a later run, whose own end is missing."""
+    assert parse_sweeps(file_of(header(), measurement(), end(), measurement()))[0].status == "aborted"
+
+
 @pytest.mark.parametrize("transport", [{}, {"proved": None}, {"proved": 3}])
 def test_no_proof_is_none(transport: dict[str, object]) -> None:
     """What no record proves is not known, whatever else stands there."""

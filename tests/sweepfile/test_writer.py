@@ -172,3 +172,11 @@ def test_a_write_in_parts_is_finished(tmp_path: Path, monkeypatch: pytest.Monkey
     with SweepWriter.create(tmp_path / "a.jsonl") as out:
         out.write(header())
     assert (tmp_path / "a.jsonl").read_bytes() == HEADER
+
+
+def test_two_runs_do_not_write_one_file(tmp_path: Path) -> None:
+    """The second one is told, and the first one's records stay whole."""
+    with SweepWriter.create(tmp_path / "a.jsonl") as first:
+        first.write(header())
+        with pytest.raises(SweepFileError, match="another run is writing"):
+            SweepWriter.append(tmp_path / "a.jsonl")
