@@ -13,6 +13,7 @@ from commbench.measuring.options import DEFAULT_GRAPH_CALLS
 from commbench.measuring.payload import PERIOD, Payload
 from commbench.measuring.stopping import Rule
 from commbench.showing import bound, machine, noise, skew
+from mpi.sweep import EXTRAS
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")])
@@ -56,7 +57,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))], ids=lambda page: page.name)
 def test_long_options_exist(page: Path) -> None:
     """An option that a page names is one that the program has."""
-    known = {option for action in parser("commbench.sweep")._actions for option in action.option_strings}
+    known = {option for action in parser("commbench.sweep", EXTRAS)._actions for option in action.option_strings}
     named = set(re.findall(r"(?<![\w-])--[a-z][\w-]+", page.read_text()))
     assert named - known - FOREIGN == set()
 
