@@ -11,7 +11,7 @@ from commbench.measuring.session import Buffers
 from commbench.sweepfile.records import Clock
 from mpi.buffers import Slabs
 from mpi.calls import KINDS, OPERATORS, PLACEMENTS, Seat, count
-from mpi.library import MPI
+from mpi.implementation import MPI
 from mpi.operation import MpiOperation
 from mpi.world import MpiWorld
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from commbench.measuring.roll_call import AWAY, Position
-from mpi.library import MPI
+from mpi.implementation import MPI
 
 SLOT = 8192  # bytes for a rank's post
 HEAD = 8  # bytes of a slot: length and checksum of the post

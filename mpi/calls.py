@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from commbench.collectives import Placement
 from commbench.measuring.seam import Case
-from mpi.library import MPI
+from mpi.implementation import MPI
 
 Array = npt.NDArray[Any]
 Arguments = tuple[object, ...]

@@ -17,7 +17,7 @@ from commbench.measuring.payload import Payload
 from commbench.measuring.seam import Case
 from mpi.buffers import POISON, Array, Slabs, count_wrong, fill
 from mpi.calls import KINDS, Seat, call_of
-from mpi.library import MPI
+from mpi.implementation import MPI
 
 Call = Callable[[], object]
 

@@ -9,7 +9,7 @@ from commbench.measuring.seam import Case
 from commbench.measuring.session import Buffers
 from mpi.buffers import Slabs
 from mpi.calls import KINDS, OPERATORS, PLACEMENTS, Seat
-from mpi.library import MPI
+from mpi.implementation import MPI
 from mpi.operation import MpiOperation
 
 SAMPLES, CALLS = 50, 20

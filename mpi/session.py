@@ -12,9 +12,9 @@ from commbench.measuring.options import Options
 from commbench.measuring.seam import Backend, World
 from commbench.measuring.session import Buffers, Device
 from commbench.sweepfile.records import Mode
-from mpi import board, calls, library
+from mpi import board, calls, implementation
 from mpi.backend import MpiBackend
-from mpi.library import MPI
+from mpi.implementation import MPI
 from mpi.python_cost import python_call_seconds
 from mpi.transport import links
 from mpi.world import MpiWorld
@@ -39,7 +39,7 @@ class MpiSession:
     def meet(self, identity: Identity) -> board.HostBoard | None:
         """Choose the device, and find the ranks of this host."""
         if self._persistent:
-            refuse_without_persistent(library.name())
+            refuse_without_persistent(implementation.name())
         cache = machine_facts({})["last_level_cache_bytes"] or 0
         self.device = Device(None, "CPU", available_memory_bytes() or 0, int(cache))
         if identity.world_size == 1:
@@ -68,7 +68,7 @@ class MpiSession:
 
     def facts(self) -> dict[str, object]:
         """The library's version, and what its calls cost from Python (s)."""
-        return {**library.facts(), "python_call_seconds": self._cost}
+        return {**implementation.facts(), "python_call_seconds": self._cost}
 
     def backend_name(self) -> str:
         """mpi."""
@@ -76,7 +76,7 @@ class MpiSession:
 
     def leave(self) -> None:
         """Finalise MPI."""
-        library.end()
+        implementation.end()
 
 
 def refuse_without_persistent(name: str) -> None:

@@ -30,11 +30,11 @@ class Job:
 
     def identity(self, claimed: Identity | None) -> Identity:
         """Start MPI and ask it who this is. Raises LaunchError in four parts."""
-        library = load()
+        implementation = load()
         from mpi.who import check_before_start, identity  # needs a library that was loaded
 
-        check_before_start(claimed, library.name(), library.MPI.Get_library_version())
-        self.printed = library.start()
+        check_before_start(claimed, implementation.name(), implementation.MPI.Get_library_version())
+        self.printed = implementation.start()
         return identity(claimed)
 
     def session(self, options: Options) -> Session:
@@ -56,9 +56,9 @@ class Job:
 
 
 def load() -> ModuleType:
-    """The library module, whose import loads mpi4py and libmpi. Raises LaunchError where one is missing."""
+    """The module whose import loads mpi4py and libmpi. Raises LaunchError where one is missing."""
     try:
-        from mpi import library
+        from mpi import implementation
     except ImportError as error:
         raise LaunchError(
             "mpi4py is not installed",
@@ -73,7 +73,7 @@ def load() -> ModuleType:
             found=str(error).partition("\n")[0],
             fix="pip install 'commbench[mpi]', which brings Open MPI, or load your site's MPI module",
         ) from None
-    return library
+    return implementation
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -85,8 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def left_alone() -> bool:
     """Whether MPI runs although this rank is done: an error that the other ranks may not share."""
-    library = sys.modules.get("mpi.library")
-    return library is not None and library.MPI.Is_initialized() and not library.MPI.Is_finalized()
+    implementation = sys.modules.get("mpi.implementation")
+    return implementation is not None and implementation.MPI.Is_initialized() and not implementation.MPI.Is_finalized()
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from commbench.launching.identity import Identity
 from commbench.measuring.torch_session import TorchSession
 from commbench.measuring.torch_world import StoreBoard
-from mpi import library
-from mpi.library import MPI
+from mpi import implementation
+from mpi.implementation import MPI
 
 
 class TorchUnderMpi(TorchSession):
@@ -25,12 +25,12 @@ class TorchUnderMpi(TorchSession):
 
     def facts(self) -> dict[str, str]:
         """Of torch, and of the MPI library that started the ranks."""
-        return {**super().facts(), **library.facts()}
+        return {**super().facts(), **implementation.facts()}
 
     def leave(self) -> None:
         """Destroy the process groups, then finalise MPI."""
         super().leave()
-        library.end()
+        implementation.end()
 
 
 def meeting_place(hosts: Sequence[str], address: str | None, port: str | None) -> tuple[str, str]:

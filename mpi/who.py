@@ -6,8 +6,8 @@ from pathlib import Path
 from commbench.errors import LaunchError
 from commbench.launching.identity import Identity, no_launcher_error
 from commbench.launching.variables import OPEN_MPI, SLURM, TORCHRUN
-from mpi import library
-from mpi.library import MPI
+from mpi import implementation
+from mpi.implementation import MPI
 
 
 def identity(claimed: Identity | None) -> Identity:
@@ -29,7 +29,7 @@ def identity(claimed: Identity | None) -> Identity:
         host_index=claimed.host_index if claimed else None,
     )
     host.Free()
-    return agreed(claimed, found, library.name())
+    return agreed(claimed, found, implementation.name())
 
 
 def check_before_start(claimed: Identity | None, name: str, version_text: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mpi.library import MPI
+from mpi.implementation import MPI
 
 
 class MpiWorld:

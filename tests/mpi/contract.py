@@ -13,7 +13,7 @@ from commbench.measuring.options import parse
 from commbench.measuring.seam import Operation
 from commbench.measuring.session import Buffers
 from commbench.sweepfile.records import Mode
-from mpi import library
+from mpi import implementation
 from mpi.operation import MpiOperation
 from mpi.session import MpiSession
 from mpi.who import identity
@@ -47,7 +47,7 @@ def main() -> None:
     parser.add_argument("--types", default=",".join(TYPES))
     asked = parser.parse_args()
     types = tuple(asked.types.split(","))
-    session = MpiSession(parse(["all"]), library.start(), persistent=asked.persistent)
+    session = MpiSession(parse(["all"]), implementation.start(), persistent=asked.persistent)
     session.meet(identity(identify(os.environ)))
     everyone = session.join()
     ran = {}
