@@ -68,12 +68,13 @@ def differences(stored: Header, now: Header) -> list[str]:
     Returns:
         One entry a field, naming it with both values; empty when the run may continue the file.
     """
-    pairs = [(name, *values) for name, *values in _facts(stored, now) if None not in values]
+    pairs = [(name, old, new) for name, old, new in _facts(stored, now) if None not in (old, new) and old != new]
     before, after = _plain(stored.settings), _plain(now.settings)
-    compared = sorted((before.keys() | after.keys()) - _PLAN)
-    # a key that one side lacks is one that its version did not know: as if the option had not been given
-    pairs += [(f"settings.{key}", before.get(key) or None, after.get(key) or None) for key in compared]
-    return [f"{name}: {_shown(old)} in the file, {_shown(new)} now" for name, old, new in pairs if old != new]
+    for key in sorted((before.keys() | after.keys()) - _PLAN):
+        old, new = before.get(key), after.get(key)
+        if (old or None) != (new or None):  # a key that a version did not know is an option that was not given
+            pairs.append((f"settings.{key}", old, new))
+    return [f"{name}: {_shown(old)} in the file, {_shown(new)} now" for name, old, new in pairs]
 
 
 def refuse_unlike(stored: Header, now: Header) -> None:

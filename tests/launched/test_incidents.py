@@ -26,7 +26,7 @@ pytestmark = pytest.mark.gloo
 BOUND = 40.0  # seconds from the incident to the end of everything: the contract
 # 24 points of about 0.15 s: long enough to be hit in its middle
 PLAN = ("all_reduce,all_gather", "-b", "8", "-e", "32K", "-f", "8", "-N", "2", "--limit", "150ms", "-T", "20",
-        "--buffers", "same", "--placement", "in")  # fmt: skip
+        "--target", "0.001", "--buffers", "same", "--placement", "in")  # fmt: skip
 POINTS = 2 * 5 * 2
 HIT_AFTER = 3  # rows
 
