@@ -5,7 +5,7 @@ error that names the line, because a file that lost a row in the middle may have
 """
 
 import io
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
 
@@ -180,8 +180,3 @@ def _add(draft: _Draft, record: Record) -> None:
             draft.states.append(record)
         case End():
             draft.end = record
-
-
-def without_notices(sweep: Sweep) -> Sweep:
-    """The same sweep, its notices taken as read."""
-    return replace(sweep, notices=())

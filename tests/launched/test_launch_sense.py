@@ -119,7 +119,7 @@ def test_it_is_told_in_four_parts(launch: str, request: pytest.FixtureRequest) -
 @pytest.mark.parametrize("launch", ["doubled", "existing", "unwritable", "late"])
 def test_no_traceback_is_ours(launch: str, request: pytest.FixtureRequest) -> None:
     """A mistake of the user's is no crash; torchrun prints a traceback of its own."""
-    assert "commbench/" not in request.getfixturevalue(launch).stderr.replace("/work/", "")
+    assert "commbench/" not in request.getfixturevalue(launch).stderr
 
 
 @pytest.mark.parametrize("launch", ["doubled", "existing", "unwritable", "late"])
