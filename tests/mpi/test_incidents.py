@@ -18,25 +18,14 @@ pytestmark = pytest.mark.mpi
 BOUND = 10.0  # seconds: the issue's
 PLAN = ("all_reduce,all_gather", "-b", "8", "-e", "32K", "-f", "8", "-N", "2", "--limit", "150ms",
         "--target", "0.001", "--buffers", "same", "--placement", "in")  # fmt: skip
+FAULTY = ("all_reduce", "-e", "8", "-n", "4", "--buffers", "same", "-J")  # and the file
 HIT_AFTER = 3  # rows
 ATTEMPTS = 3
 
 
 def test_a_wrong_element_is_found(tmp_path: Path) -> None:
     """Exit code 1, the row says how many, and the others are right."""
-    options = (
-        "all_reduce",
-        "-o",
-        "sum,max",
-        "-e",
-        "8",
-        "-n",
-        "4",
-        "--buffers",
-        "same",
-        "-J",
-        str(tmp_path / "out.jsonl"),
-    )
+    options = ("-o", "sum,max", *FAULTY, str(tmp_path / "out.jsonl"))
     result = run(2, *options, program="tests.mpi.faulty")
     assert result.returncode == 1, result.stderr
     assert {(row.op, row.correct) for row in result.rows} == {("sum", True), ("max", False)}
@@ -44,19 +33,7 @@ def test_a_wrong_element_is_found(tmp_path: Path) -> None:
 
 def test_a_rank_that_raises_ends_the_job(tmp_path: Path) -> None:
     """Named with its error, in the file, too."""
-    options = (
-        "all_reduce",
-        "-o",
-        "sum,min",
-        "-e",
-        "8",
-        "-n",
-        "4",
-        "--buffers",
-        "same",
-        "-J",
-        str(tmp_path / "out.jsonl"),
-    )
+    options = ("-o", "sum,min", *FAULTY, str(tmp_path / "out.jsonl"))
     begun = time.monotonic()
     result = run(3, *options, program="tests.mpi.faulty")
     assert time.monotonic() - begun < BOUND + 10.0  # with the start and the rows before
