@@ -24,7 +24,7 @@ $(STAMP): pyproject.toml constraints.txt
 	  echo "commbench needs Python 3.11 or newer; $(PYTHON) is not. Name another: make PYTHON=python3.12 ..." >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  --editable '.[torch,gpu,mpi,dev]'
+	  --editable '.[torch,gpu,mpi,plots,frameworks,dev]'
 	@touch $@
 
 demo: $(STAMP)

@@ -18,6 +18,7 @@ Placement = Literal["in", "out"]
 Clock = Literal["device", "host"]
 Status = Literal["complete", "aborted", "timed-out"]
 Skew = Literal["entry", "exit"]
+Beside = Literal["compute"]
 
 # Upper bounds keep every sum, ratio and array of a reader finite, whatever a damaged file says.
 _LARGEST = (1 << 63) - 1  # what numpy's int64 holds
@@ -81,6 +82,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field
         group_seconds: with groups, the samples of each group (its slowest rank), in the header's order.
         reported: a foreign tool's own printed figures, by its column names.
         statistic: what a foreign single value is ("mean over ranks" ...), None for our own samples.
+        beside: "compute" when a matrix product ran on every device meanwhile, None when the device had nothing else.
     """
 
     sweep: str
@@ -105,6 +107,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field
     group_seconds: tuple[tuple[Seconds, ...], ...] | None = None
     statistic: str | None = None
     reported: Object | None = None
+    beside: Beside | None = None
 
     def __post_init__(self) -> None:
         if not self.seconds:
