@@ -1,0 +1,35 @@
+"""What the verbs are given: sweep files and saved models, in any mixture, read as models."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from commbench.modelling.fitting import fit_sweeps
+from commbench.modelling.model import Model
+from commbench.modelling.saved import is_saved, load
+from commbench.sweepfile.reader import Sweep, read_sweeps
+
+
+def read_models(paths: Iterable[str | Path]) -> tuple[Model, ...]:
+    """The models of all files: saved ones as they are, and those of the sweeps, which answer together by sets.
+
+    Raises:
+        SweepFileError: a file cannot be read.
+    """
+    models: list[Model] = []
+    sweeps: list[Sweep] = []
+    for path in paths:
+        if _is_saved(path):
+            models += load(path)
+        else:
+            sweeps += read_sweeps(path)
+    return (*models, *fit_sweeps(sweeps))
+
+
+def _is_saved(path: str | Path) -> bool:
+    try:
+        if not Path(path).is_file():  # a pipe cannot be read twice
+            return False
+        with Path(path).open("rb") as stream:
+            return is_saved(stream.read(200))
+    except OSError:
+        return False  # the sweep file's reader says what is wrong
