@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from time import perf_counter
+from typing import cast
 
-from commbench.measuring.seam import Case
+from commbench.measuring.seam import Case, Operation
 from commbench.measuring.session import Buffers
 from commbench.sweepfile.records import Clock
 from mpi.buffers import Slabs
 from mpi.calls import KINDS, OPERATORS, PLACEMENTS, Seat, count
 from mpi.implementation import MPI
-from mpi.operation import MpiOperation
+from mpi.operation import MpiOperation, time_in_order
 from mpi.world import MpiWorld
 
 LARGEST_INT = 2**31 - 1  # the largest count that a call of MPI-3 can be given
@@ -46,6 +47,8 @@ class MpiBackend:
         """Why MPI cannot run the case."""
         if case.placement not in PLACEMENTS[case.collective]:
             return f"MPI has no {case.collective} with placement {case.placement!r}"
+        if case.beside:
+            return "beside a matrix product only on a GPU: on CPUs both would share the cores"
         if case.mode == "graph":
             return "graph mode replays CUDA graphs and needs a GPU"
         if case.collective == "send_recv" and self._seat.size < 2:
@@ -89,6 +92,10 @@ class MpiBackend:
     def prepare(self, case: Case) -> MpiOperation:
         """The operation with its buffers. Collective."""
         return MpiOperation(case, self._seat, self._slabs, persistent=self._persistent)
+
+    def time_in_order(self, operations: Sequence[Operation]) -> list[float]:
+        """This rank's seconds of one call of each, made back to back in this order after an aligned start."""
+        return time_in_order(cast(Sequence[MpiOperation], operations), self._seat)
 
     def resolution(self) -> float:
         """Of the host's clock, as two readings show it (s)."""

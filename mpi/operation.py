@@ -8,8 +8,9 @@ The clock is perf_counter: nanoseconds everywhere, where MPI_Wtime may tick in m
 readings, only differences.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from math import inf
 from time import perf_counter
 
@@ -101,6 +102,10 @@ class MpiOperation:
             call()
         return perf_counter() - begun
 
+    def take(self) -> Call:
+        """One call, bound to the next slices."""
+        return self._calls(1)[0]
+
     def wrong(self) -> int:
         """One checked call on fresh slices."""
         send, receive = self._buffers()
@@ -135,3 +140,14 @@ class MpiOperation:
 def _start_and_wait(start: Call, wait: Call) -> None:
     start()
     wait()
+
+
+def time_in_order(operations: Sequence[MpiOperation], seat: Seat) -> list[float]:
+    """Align, make one call of each operation back to back, return this rank's seconds of each."""
+    bound = [operation.take() for operation in operations]
+    seat.align()
+    readings = [perf_counter()]
+    for call in bound:
+        call()
+        readings.append(perf_counter())
+    return [after - before for before, after in pairwise(readings)]

@@ -106,6 +106,8 @@ def parser(program: str, extras: Extras = TORCHRUN) -> Parser:
         choices=(0, 1),
         help="check results before and after timing (default 1)",
     )
+    add("--with-compute", action="store_true", help="on GPUs: measure sizes from 1 MiB a second time beside a running "
+        "matrix product, as a training step overlaps them")  # fmt: skip
     add("-T", "--timeout", metavar="TIME", help="end the whole run after so long, keeping what is finished")
     where = p.add_argument_group("where, and what comes out")
     add = where.add_argument

@@ -59,6 +59,7 @@ def settings(options: Options, device: Device, resolution: float) -> dict[str, A
         "modes": list(choices.modes),
         "cycles": choices.cycles,
         "shuffle": choices.shuffle,
+        "with_compute": choices.with_compute,
         "calls_in_graph": choices.calls_in_graph if "graph" in choices.modes else None,
         "samples": rule.samples,
         "target": rule.target,

@@ -83,6 +83,7 @@ def parse(arguments: Sequence[str], program: str = "commbench.sweep", extras: Ex
         cycles=_at_least(raw["run_cycles"], 1, "-N") or 1,
         shuffle=raw["shuffle"],
         calls_in_graph=rule.calls or DEFAULT_GRAPH_CALLS,
+        with_compute=raw["with_compute"],
     )  # fmt: skip
     if raw["resume"] and raw["output_file"] and raw["resume"] != raw["output_file"]:
         raise UsageError("--resume and -J name two files", expected="one file that is continued",

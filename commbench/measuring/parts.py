@@ -75,8 +75,16 @@ def _document(part: Part, options: Options) -> dict[str, Any]:
             expected_seconds(point.case, options.rule.limit, options.rule.samples) for point in fitting
         ),
         "kinds": [
-            {"collective": name, "dtype": dtype, "op": op, "placement": placement, "mode": mode, "message_bytes": sizes}
-            for (name, placement, mode, dtype, op), sizes in _summary(fitting).items()
+            {
+                "collective": name,
+                "dtype": dtype,
+                "op": op,
+                "placement": placement,
+                "mode": mode,
+                "beside": beside,
+                "message_bytes": sizes,
+            }
+            for (name, placement, mode, dtype, op, beside), sizes in _summary(fitting).items()
         ],
         "left_out": [
             {"collective": point.case.collective, "message_bytes": point.case.message_bytes, "reason": reason}
@@ -99,6 +107,7 @@ def describe_plan(document: dict[str, Any]) -> str:
         ]
         for kind in part["kinds"]:
             words = ", ".join(kind[key] for key in ("dtype", "op", "placement", "mode") if kind[key])
+            words += f", beside {kind['beside']}" if kind["beside"] else ""
             sizes = kind["message_bytes"]
             lines.append(f"  {kind['collective']} ({words}): {len(sizes)} sizes, {sizes[0]} … {sizes[-1]} bytes")
         lines += [f"  left out: {left['collective']} {left['message_bytes']} bytes: {left['reason']}"
@@ -110,7 +119,7 @@ def _summary(plan: Sequence[Point]) -> dict[tuple[str | None, ...], list[int]]:
     kinds: dict[tuple[str | None, ...], list[int]] = {}
     for point in sorted(plan, key=lambda point: point.case.elements):
         case = point.case
-        sizes = kinds.setdefault((case.collective, case.placement, case.mode, case.dtype, case.op), [])
+        sizes = kinds.setdefault((case.collective, case.placement, case.mode, case.dtype, case.op, case.beside), [])
         if sizes[-1:] != [case.message_bytes]:  # another cycle has it already
             sizes.append(case.message_bytes)
     return kinds

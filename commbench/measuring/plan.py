@@ -2,18 +2,21 @@
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from commbench.collectives import COLLECTIVES
 from commbench.dtypes import ELEMENT_BYTES
 from commbench.errors import UsageError
 from commbench.measuring.seam import Case
 from commbench.sweepfile.records import Mode, Placement
-from commbench.units import GIB, format_size, format_size_short
+from commbench.units import GIB, MIB, format_size, format_size_short
 
 ASSUMED_RATE = 1 * GIB  # bytes per second, for the time a plan prints before anything was measured
 ASSUMED_LATENCY = 200e-6  # seconds, as gloo's on one host; NCCL's and MPI's are shorter
 AROUND = 0.05  # seconds a point takes for filling, checking and agreeing
+BESIDE_FROM = (
+    1 * MIB
+)  # the size from which --with-compute repeats: smaller calls end before a kernel of the product does
 USABLE = 0.9  # of the free memory: the library needs some for itself
 
 
@@ -31,6 +34,7 @@ class Choices:
     cycles: int = 1
     shuffle: int | None = None
     calls_in_graph: int = 1
+    with_compute: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,10 @@ def _of_sizes(
     elements = dict.fromkeys(collective.elements(size, width, n) for size in choices.sizes)
     root = choices.root if collective.rooted else None
     in_graph = choices.calls_in_graph if mode == "graph" else 1
-    return [Case(name, count, dtype, op, root, placement, mode, in_graph) for count in elements]
+    cases = [Case(name, count, dtype, op, root, placement, mode, in_graph) for count in elements]
+    if not choices.with_compute or mode == "graph":
+        return cases
+    return [*cases, *(replace(case, beside="compute") for case in cases if case.message_bytes >= BESIDE_FROM)]
 
 
 def buffer_bytes(case: Case, world_size: int) -> tuple[int, int]:

@@ -58,6 +58,7 @@ class Points:
         return LeftOut(
             sweep=self._sweep, collective=case.collective, message_bytes=case.message_bytes, dtype=case.dtype,
             op=case.op, root=case.root, placement=case.placement, mode=case.mode, cycle=point.cycle, reason=reason,
+            beside=case.beside,
         )  # fmt: skip
 
     def _measured(self, point: Point) -> Measurement:
@@ -75,7 +76,7 @@ class Points:
             fastest_seconds=measured.fastest_seconds, slowest_rank=measured.slowest_rank,
             fastest_rank=measured.fastest_rank, skew=measured.skew,
             correct=None if measured.wrong is None else measured.wrong == 0, wrong=measured.wrong,
-            notes=tuple(notes), group_seconds=groups,
+            notes=tuple(notes), group_seconds=groups, beside=case.beside,
         )  # fmt: skip
 
 

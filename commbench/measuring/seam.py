@@ -13,12 +13,15 @@ import numpy.typing as npt
 
 from commbench.collectives import COLLECTIVES, Collective
 from commbench.dtypes import ELEMENT_BYTES
-from commbench.sweepfile.records import Clock, Mode, Placement
+from commbench.sweepfile.records import Beside, Clock, Mode, Placement
 
 
 @dataclass(frozen=True)
 class Case:
-    """One point to measure. `elements` is the whole message after rounding to equal shards."""
+    """One point to measure. `elements` is the whole message after rounding to equal shards.
+
+    `beside`: "compute" when a matrix product keeps every device busy meanwhile.
+    """
 
     collective: str
     elements: int
@@ -28,6 +31,7 @@ class Case:
     placement: Placement | None
     mode: Mode
     calls_in_graph: int = 1
+    beside: Beside | None = None
 
     @property
     def definition(self) -> Collective:
@@ -98,6 +102,12 @@ class Backend(Protocol):
 
     def prepare(self, case: Case) -> Operation:
         """The operation, with buffers; collective."""
+
+    def time_in_order(self, operations: Sequence[Operation]) -> list[float]:
+        """Align all ranks, call each operation once, back to back in this order: this rank's seconds of each.
+
+        For replaying a training step. Collective.
+        """
 
     def resolution(self) -> float:
         """Seconds between two readings of the clock that can be told apart."""

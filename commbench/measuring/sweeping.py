@@ -5,6 +5,7 @@ import socket
 import time
 from typing import Any
 
+from commbench.errors import LaunchError
 from commbench.launching.identity import Identity
 from commbench.launching.worlds import Member, check_members, describe_world
 from commbench.measuring.continuing import Stored, on_rank_0, stored_in, to_continue
@@ -70,6 +71,7 @@ class Run:
         self._watch, self._reporter, self._facts = watch, reporter, facts
         self._begun = time.monotonic()
         self.members = look(session, world, identity, options)
+        _refuse_compute_on_cpus(session, options)
         self._stored = self._read(options)
         if self._stored:
             options = continued(options, self._stored[0].header.settings.get("arguments", options.arguments))
@@ -160,3 +162,14 @@ class Run:
         mine = device_states([index], own_pids=own) if index is not None else ()
         everyone = [state for states in world.exchange(mine) for state in states]
         return MachineState(sweep=sweep, moment="before" if moment == "before" else "after", devices=tuple(everyone))
+
+
+def _refuse_compute_on_cpus(session: Session, options: Options) -> None:
+    """Raises LaunchError where --with-compute has no GPU to keep busy."""
+    if options.choices.with_compute and session.device.index is None:
+        raise LaunchError(
+            "--with-compute needs GPUs",
+            expected="a GPU a rank, on which a matrix product runs while collectives are timed",
+            found=f"{session.backend_name()} on {session.device.name}s, where both would share the cores",
+            fix="leave --with-compute away, or measure NCCL on a machine with GPUs",
+        )

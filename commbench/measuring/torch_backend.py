@@ -2,15 +2,18 @@
 
 import time
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
+from typing import cast
 
 import torch
 
-from commbench.measuring.seam import Case
+from commbench.measuring.seam import Case, Operation
 from commbench.measuring.session import Buffers
 from commbench.measuring.torch_buffers import Slabs
 from commbench.measuring.torch_calls import PLACEMENTS, Seat
-from commbench.measuring.torch_operation import TorchOperation, laps_in_place
+from commbench.measuring.torch_compute import Compute
+from commbench.measuring.torch_operation import TorchOperation, laps_in_place, time_in_order
 from commbench.measuring.torch_world import TorchWorld
 from commbench.sweepfile.records import Clock
 
@@ -44,6 +47,7 @@ class TorchBackend:
         ranks = tuple(world.ranks[rank] for rank in group)
         self._seat = Seat(world.collective, ranks, group.index(world.rank), device, world.together)
         self._slabs = Slabs(device, buffers)
+        self._beside: TorchOperation | None = None  # the last operation beside a matrix product
         self._refusals: dict[tuple[str | None, ...], str | None] = {}
         self._seat.align()  # connects the ranks: what goes wrong in that should not be taken for a point's fault
 
@@ -52,6 +56,8 @@ class TorchBackend:
         size, in_graph = len(self._seat.ranks), case.calls_in_graph
         if case.placement not in PLACEMENTS[case.collective]:
             return f"torch.distributed has no {case.collective} with placement {case.placement!r}"
+        if case.beside and self._seat.device.type != "cuda":
+            return "beside a matrix product only on a GPU: on CPUs both would share the cores"
         if case.mode == "graph" and self._seat.device.type != "cuda":
             return "graph mode replays CUDA graphs and needs a GPU"
         if case.mode == "graph" and case.collective == "barrier":
@@ -88,11 +94,26 @@ class TorchBackend:
             said.append("emulated: gloo runs reduce_scatter as an all_reduce and keeps one shard")
         if case.dtype and case.dtype.startswith("float8"):
             said.append("fp8 is moved as bytes")
+        if case.beside:
+            alone = self._beside.alone if self._beside else 0
+            said.append(
+                "beside a running matrix product" + (f", which ended before {alone} samples did" if alone else "")
+            )
         return tuple(said)
 
     def prepare(self, case: Case) -> TorchOperation:
         """The operation with its buffers; captures the graph in graph mode. Collective."""
-        return TorchOperation(case, self._seat, self._slabs)
+        operation = TorchOperation(case, self._seat, self._slabs, self._compute if case.beside else None)
+        self._beside = operation if case.beside else self._beside
+        return operation
+
+    def time_in_order(self, operations: Sequence[Operation]) -> list[float]:
+        """This rank's seconds of one call of each, made back to back in this order after an aligned start."""
+        return time_in_order(cast(Sequence[TorchOperation], operations), self._seat)
+
+    @cached_property
+    def _compute(self) -> Compute:
+        return Compute(self._seat.device)
 
     def resolution(self) -> float:
         """Of CUDA events, or of the host clock as two readings show it (s)."""

@@ -7,6 +7,8 @@ graph      the calls are captured once in a CUDA graph; aligned, then the graph 
 """
 
 import time
+from collections.abc import Sequence
+from itertools import pairwise
 from math import inf
 
 import torch
@@ -16,6 +18,7 @@ from commbench.measuring.payload import Payload
 from commbench.measuring.seam import Case
 from commbench.measuring.torch_buffers import POISON, Slabs, count_wrong, fill
 from commbench.measuring.torch_calls import Call, Seat, bind
+from commbench.measuring.torch_compute import Compute
 
 DTYPES = {
     "float8_e4m3": torch.uint8, "float8_e5m2": torch.uint8,  # moved as bytes
@@ -31,10 +34,15 @@ def laps_in_place(case: Case, ranks: int) -> float:
 
 
 class TorchOperation:
-    """One collective on slices of the backend's slabs."""
+    """One collective on slices of the backend's slabs.
 
-    def __init__(self, case: Case, seat: Seat, slabs: Slabs) -> None:
-        self._case, self._seat, self._slabs = case, seat, slabs
+    Args:
+        compute: what keeps the device busy meanwhile, None for nothing. `alone` counts samples that it did not last.
+    """
+
+    def __init__(self, case: Case, seat: Seat, slabs: Slabs, compute: Compute | None = None) -> None:
+        self._case, self._seat, self._slabs, self._compute = case, seat, slabs, compute
+        self._seconds_each, self.alone = 0.0, 0
         self._dtype = DTYPES[case.dtype or "float32"]
         self._ranks = len(seat.ranks)
         self._payload = Payload(case.dtype or "float32", case.op, self._ranks).telling(case.root)
@@ -106,13 +114,23 @@ class TorchOperation:
                 call()
             return time.perf_counter() - begun
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+        if self._compute is not None:
+            self._compute.run_for(calls * self._seconds_each)
         self._seat.align()
         begin.record()
         for call in bound:
             call()
         end.record()
         end.synchronize()
-        return float(begin.elapsed_time(end)) * 1e-3
+        seconds = float(begin.elapsed_time(end)) * 1e-3
+        if self._compute is not None:
+            self.alone = self.alone + 1 if self._compute.ended_early() and self._seconds_each else self.alone
+            self._seconds_each = seconds / calls
+        return seconds
+
+    def take(self) -> Call:
+        """One call, bound to the next slices."""
+        return self._calls(1)[0]
 
     def _capture(self) -> None:
         """Capture the case's calls on successive slices."""
@@ -162,3 +180,26 @@ def _overlap(one: tuple[torch.Tensor, torch.Tensor], other: tuple[torch.Tensor, 
     """Whether buffers of two calls in place share memory. Slices of a slab overlap where a lap ends in between."""
     (low, size), (start, length) = (min((part.data_ptr(), -part.nbytes) for part in pair) for pair in (one, other))
     return low < start - length and start < low - size
+
+
+def time_in_order(operations: Sequence[TorchOperation], seat: Seat) -> list[float]:
+    """Align, make one call of each operation back to back, return this rank's seconds of each.
+
+    On a GPU an event stands between two calls: the time of a call is then from the end of the one before.
+    """
+    bound = [operation.take() for operation in operations]
+    if seat.device.type != "cuda":
+        seat.align()
+        readings = [time.perf_counter()]
+        for call in bound:
+            call()
+            readings.append(time.perf_counter())
+        return [after - before for before, after in pairwise(readings)]
+    events = [torch.cuda.Event(enable_timing=True) for _ in range(len(bound) + 1)]  # type: ignore[no-untyped-call]
+    seat.align()
+    events[0].record()
+    for call, event in zip(bound, events[1:], strict=True):
+        call()
+        event.record()
+    events[-1].synchronize()
+    return [float(before.elapsed_time(after)) * 1e-3 for before, after in pairwise(events)]

@@ -47,7 +47,7 @@ def catch_signals() -> int:
 def describe(case: Case) -> str:
     """A case in words: collective, size, and what else tells it apart."""
     place = f"{case.placement} of place" if case.placement == "out" else "in place" if case.placement else None
-    words = [word for word in (case.dtype, case.op, place, case.mode) if word]
+    words = [word for word in (case.dtype, case.op, place, case.mode, case.beside and f"beside {case.beside}") if word]
     return f"{case.collective} {format_size(case.message_bytes)} ({', '.join(words)})"
 
 

@@ -1,6 +1,7 @@
 """What the time of each size goes to: the launch, the latency of the path, or its bandwidth.
 
-Definition, per curve (same collective, dtype, operator, root, placement and mode; its cycles pooled by their median):
+Definition, per curve (same collective, dtype, operator, root, placement, mode, and what ran beside it; its cycles
+pooled by their median):
 
     The time t of a size s has a part that grows with the size, s * dt/ds, and a part that does not: the overhead,
     t - s * dt/ds, which is where the tangent of the curve at s meets size 0. On t = a + s/b these are s/b and a.
@@ -92,7 +93,7 @@ def _slope(sizes: Floats, seconds: Floats) -> float:
 
 def _curve(measurement: Measurement, mode: str | None) -> _Curve:
     m = measurement
-    return (m.collective, m.dtype, m.op, m.root, m.placement, mode)
+    return (m.collective, m.dtype, m.op, m.root, m.placement, mode, m.beside)
 
 
 def _host_paces(m: Measurement, curves: dict[_Curve, dict[int, float]], world_size: int | None) -> bool:

@@ -64,6 +64,7 @@ COLUMNS = (
     Column("root", "", lambda row: "" if row.root is None else str(row.root), collapses=True),
     Column("place", "", lambda row: _PLACES[row.placement], "left", collapses=True),
     Column("mode", "", lambda row: row.mode or "", "left", collapses=True),
+    Column("beside", "", lambda row: row.beside or "", "left", collapses=True),
     Column("size", "", lambda row: format_size(row.message_bytes)),
     Column("count", "elements", lambda row: "" if row.count is None else str(row.count), spare=5),
     Column("cycle", "", lambda row: str(row.cycle), collapses=True, spare=1),

@@ -65,7 +65,7 @@ def _wrong(row: Row) -> int:
 
 
 def _sweep(sweep: Sweep) -> list[str]:
-    known = [row for row in rows(sweep) if _expressible(row)]
+    known = [row for row in rows(sweep) if _expressible(row) and row.beside is None]
     lines = [f"# commbench {__version__}, shown as nccl-tests would: {clean(title(sweep))}"]
     if missing := len(sweep.measurements) - len(known):
         lines.append(f"# left out: {missing} rows that nccl-tests' columns cannot express (commbench show has them)")

@@ -9,7 +9,7 @@ from commbench.collectives import COLLECTIVES
 from commbench.showing.bound import Bound, bounds
 from commbench.sweepfile import derived
 from commbench.sweepfile.reader import Sweep
-from commbench.sweepfile.records import Clock, Measurement, Mode, Placement, Skew
+from commbench.sweepfile.records import Beside, Clock, Measurement, Mode, Placement, Skew
 from commbench.units import format_size
 
 Check = Literal["yes", "WRONG", "not checked"]
@@ -62,6 +62,7 @@ class Row:
     reached: bool | None
     statistic: str | None
     notes: tuple[str, ...]
+    beside: Beside | None
 
     @property
     def gap_share(self) -> float | None:
@@ -101,7 +102,7 @@ def curve_words(row: Row) -> tuple[str, ...]:
     """What tells the curves of one collective apart, as words that sort."""
     root = "" if row.root is None else f"{row.root:09d}"
     modes = {"isolated": "0", "pipelined": "1", "graph": "2", None: "3"}
-    return (row.dtype or "", row.op or "", root, row.placement or "", modes[row.mode])
+    return (row.dtype or "", row.op or "", root, row.placement or "", modes[row.mode], row.beside or "")
 
 
 def confidence_target(sweep: Sweep) -> float | None:
@@ -145,4 +146,5 @@ def _row(m: Measurement, world_size: int | None, bound: Bound | None, target: fl
         reached=None if target is None else half_width is not None and half_width <= target,
         statistic=m.statistic,
         notes=m.notes,
+        beside=m.beside,
     )

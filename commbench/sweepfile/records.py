@@ -131,6 +131,7 @@ class LeftOut(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag
     placement: Placement | None = None
     mode: Mode | None = None
     cycle: Count = 0
+    beside: Beside | None = None
 
 
 class Transport(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="transport"):

@@ -24,6 +24,7 @@ _PLAN = frozenset(
         "shuffle",
         "time_limit",
         "world_sizes",
+        "with_compute",
         # measured anew by every run, not asked for
         "clock_resolution",
         "cache_bytes",
@@ -43,6 +44,7 @@ class PointKey(NamedTuple):
     placement: str | None
     mode: str | None
     cycle: int
+    beside: str | None
 
 
 def point_key(point: Measurement | LeftOut) -> PointKey:
@@ -56,6 +58,7 @@ def point_key(point: Measurement | LeftOut) -> PointKey:
         point.placement,
         point.mode,
         point.cycle,
+        point.beside,
     )
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from commbench.collectives import COLLECTIVES, Placement
 from commbench.measuring.payload import Payload
-from commbench.measuring.seam import Case, World
+from commbench.measuring.seam import Case, Operation, World
 from commbench.sweepfile.records import Clock
 
 PATIENCE = 10.0  # seconds after which ranks that wait for each other have diverged
@@ -161,6 +161,9 @@ class FakeBackend:
     def prepare(self, case: Case) -> FakeOperation:
         self.operations.append(FakeOperation(self, case))
         return self.operations[-1]
+
+    def time_in_order(self, operations: Sequence[Operation]) -> list[float]:
+        return [operation.time(1) for operation in operations]
 
     def resolution(self) -> float:
         return 1e-7

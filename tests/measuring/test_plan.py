@@ -105,6 +105,18 @@ def test_placements_that_a_backend_lacks_are_points_only_if_asked_for() -> None:
     assert [p.case.placement for p in plan(choices("all_reduce", placements=("out",)))] == ["out"]
 
 
+def test_large_sizes_are_repeated_beside_compute() -> None:
+    """With --with-compute each size from 1 MiB is a second point, which says so."""
+    wanted = choices("all_reduce", sizes=(MIB // 2, MIB, 2 * MIB), with_compute=True)
+    found = [(point.case.message_bytes, point.case.beside) for point in plan(wanted)]
+    assert [(MIB // 2, None), (MIB, None), (2 * MIB, None), (MIB, "compute"), (2 * MIB, "compute")] == found
+
+
+def test_graphs_are_not_repeated_beside_compute() -> None:
+    wanted = choices("all_reduce", sizes=(MIB,), modes=("graph",), with_compute=True)
+    assert [None] == [point.case.beside for point in plan(wanted)]
+
+
 def test_a_cycle_is_the_whole_plan() -> None:
     """-N 3: three times the same points, in order, numbered."""
     once, thrice = plan(choices("all_reduce", sizes=(8, 16))), plan(choices("all_reduce", sizes=(8, 16), cycles=3))

@@ -202,3 +202,9 @@ def test_a_run_in_which_nothing_was_measured_ends_with_3(one: Launch, capsys: py
     """Every point left out is no success: a job that checks the code must not pass."""
     assert one.run("all_reduce", "-b", "4G", "-e", "4G") == 3
     assert "nothing was measured" in capsys.readouterr().err
+
+
+def test_compute_on_cpus_is_refused(one: Launch, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--with-compute without a GPU ends with 2, names the reason, and leaves no file."""
+    assert (one.run(*SIZES, "--with-compute", "-J", str(file)), file.exists()) == (2, False)
+    assert "--with-compute needs GPUs" in capsys.readouterr().err

@@ -15,8 +15,9 @@ ENVIRONMENT: dict[str, Any] = {"hosts": ["a"], "device": "cpu", "cpu": "Xeon", "
 
 
 def test_the_key_of_a_point() -> None:
-    """Collective, size, dtype, operator, root, placement, mode, cycle."""
-    assert point_key(measurement(cycle=3)) == ("all_reduce", 1024, "float32", "sum", None, "in", "isolated", 3)
+    """Collective, size, dtype, operator, root, placement, mode, cycle, and what ran beside it."""
+    expected = ("all_reduce", 1024, "float32", "sum", None, "in", "isolated", 3, "compute")
+    assert expected == tuple(point_key(measurement(cycle=3, beside="compute")))
 
 
 def test_a_point_left_out_has_the_key_of_its_measurement() -> None:
