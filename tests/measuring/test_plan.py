@@ -109,12 +109,12 @@ def test_large_sizes_are_repeated_beside_compute() -> None:
     """With --with-compute each size from 1 MiB is a second point, which says so."""
     wanted = choices("all_reduce", sizes=(MIB // 2, MIB, 2 * MIB), with_compute=True)
     found = [(point.case.message_bytes, point.case.beside) for point in plan(wanted)]
-    assert [(MIB // 2, None), (MIB, None), (2 * MIB, None), (MIB, "compute"), (2 * MIB, "compute")] == found
+    assert found == [(MIB // 2, None), (MIB, None), (2 * MIB, None), (MIB, "compute"), (2 * MIB, "compute")]
 
 
 def test_graphs_are_not_repeated_beside_compute() -> None:
     wanted = choices("all_reduce", sizes=(MIB,), modes=("graph",), with_compute=True)
-    assert [None] == [point.case.beside for point in plan(wanted)]
+    assert [point.case.beside for point in plan(wanted)] == [None]
 
 
 def test_a_cycle_is_the_whole_plan() -> None:
