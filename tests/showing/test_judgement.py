@@ -218,7 +218,7 @@ class TestMachine:
         [
             ("throttled", {"throttle_reasons": []}, {"throttle_reasons": ["sw_power_cap"]}, "device 3: sw_power_cap"),
             ("errors-grew", {"ecc_corrected": 1}, {"ecc_corrected": 4}, "device 3: 3 corrected ECC errors"),
-            ("errors-grew", {"nvlink_errors": {"crc": 0}}, {"nvlink_errors": {"crc": 2}}, "device 3: 2 NVLink errors"),
+            ("errors-grew", {"nvlink_errors": {"replay": 0}}, {"nvlink_errors": {"replay": 2}}, "3: 2 NVLink errors"),
             ("lost", {"nvlink": {"links_active": 18}}, {"nvlink": {"links_active": 17}}, "device 3: 17 of 18 active"),
             ("lost", {"uuid": "GPU-1"}, {"uuid": None}, "device 3: no longer answers"),
             ("hot", {}, {"temperature_celsius": 91}, "device 3: 91 °C of 85 °C"),
@@ -239,6 +239,7 @@ class TestMachine:
             ({"ecc_corrected": None}, {"ecc_corrected": 4}),
             ({}, {"temperature_celsius": 86, "slowdown_celsius": 87}),
             ({"other_processes": 0}, {"other_processes": []}),
+            ({"nvlink_errors": {"crc_data": 1, "ecc_data": 9}}, {"nvlink_errors": {"crc_data": 5, "ecc_data": 99}}),
             ({"nvlink": None}, {"nvlink": {"links_active": 18}}),
             ({"nvlink": {"links_active": 18}}, {"nvlink": {"links_active": None}}),
         ],
