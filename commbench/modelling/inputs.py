@@ -15,6 +15,16 @@ def read_models(paths: Iterable[str | Path]) -> tuple[Model, ...]:
     Raises:
         SweepFileError: a file cannot be read.
     """
+    models, sweeps = read_files(paths)
+    return (*models, *fit_sweeps(sweeps))
+
+
+def read_files(paths: Iterable[str | Path]) -> tuple[tuple[Model, ...], tuple[Sweep, ...]]:
+    """The saved models of all files, and the sweeps, which are not fitted yet.
+
+    Raises:
+        SweepFileError: a file cannot be read.
+    """
     models: list[Model] = []
     sweeps: list[Sweep] = []
     for path in paths:
@@ -22,7 +32,7 @@ def read_models(paths: Iterable[str | Path]) -> tuple[Model, ...]:
             models += load(path)
         else:
             sweeps += read_sweeps(path)
-    return (*models, *fit_sweeps(sweeps))
+    return tuple(models), tuple(sweeps)
 
 
 def _is_saved(path: str | Path) -> bool:
