@@ -1,0 +1,1 @@
+"""Starts nccl-tests' binaries and keeps what they measure as sweeps: `commbench nccl-tests`."""

@@ -1,0 +1,150 @@
+"""Start a program, read its lines as they come, and end it with everything it started.
+
+Launchers put ranks into process groups and sessions of their own, so none of these holds a launch together. Whatever
+descends from the program, or carries the mark in its environment although its parents are gone, belongs to it.
+"""
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+MARK = "COMMBENCH_RUN"
+
+GRACE = 5.0  # seconds between SIGTERM and SIGKILL: mpirun and srun end their ranks on other hosts meanwhile
+_TICK = 0.1  # seconds between two looks at limits and signals
+_LEFT_OPEN = 2.0  # seconds that output may stay open after the program has ended: what holds it then is a leftover
+_LONGEST_LINE = 1 << 20  # bytes; a longer one is no line of a table and comes in pieces
+
+Stream = Literal["out", "err"]
+
+
+class ProcessTree:
+    """A program that runs, and its descendants.
+
+    Args:
+        words: the command line; no shell sees it.
+        environ: its environment.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+
+    def __init__(self, words: Sequence[str], environ: Mapping[str, str]) -> None:
+        self._mark = f"{MARK}={uuid.uuid4()}".encode()
+        name, _, value = self._mark.decode().partition("=")
+        # A session of its own: Ctrl-C of the terminal comes to us alone, and we end the tree in order.
+        self._root = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**environ, name: value}, start_new_session=True,
+        )  # fmt: skip
+
+    @property
+    def status(self) -> int | None:
+        """The exit status of the program (negative: ended by that signal), None while it runs."""
+        return self._root.poll()
+
+    def lines(self) -> Iterator[tuple[Stream, str] | None]:
+        """Each line with its stream as soon as it is whole; None now and then, so that the caller can look around."""
+        assert self._root.stdout is not None
+        assert self._root.stderr is not None
+        pending = {"out": b"", "err": b""}
+        ended_at: float | None = None
+        with selectors.DefaultSelector() as selector:
+            for pipe, stream in ((self._root.stdout, "out"), (self._root.stderr, "err")):
+                os.set_blocking(pipe.fileno(), False)
+                selector.register(pipe, selectors.EVENT_READ, stream)
+            while selector.get_map() or self.status is None:
+                for key, _ in selector.select(_TICK):
+                    try:
+                        piece = os.read(key.fd, 65536)
+                    except BlockingIOError:
+                        continue
+                    if not piece:
+                        selector.unregister(key.fileobj)
+                    whole, pending[key.data] = _cut(pending[key.data] + piece, last=not piece)
+                    for line in whole:
+                        yield key.data, line
+                yield None
+                if not selector.get_map():
+                    time.sleep(_TICK if self.status is None else 0.0)
+                elif self.status is not None:
+                    ended_at = ended_at or time.monotonic()
+                    if time.monotonic() - ended_at > _LEFT_OPEN:
+                        self.end(0.0)
+                        break
+            for stream, rest in pending.items():
+                if rest:
+                    yield ("out" if stream == "out" else "err"), rest.decode(errors="replace")
+
+    def end(self, grace: float = GRACE) -> None:
+        """End the program and everything it started; returns when nothing of it is left, or nothing more can be done.
+
+        Args:
+            grace: seconds to end in order after SIGTERM.
+        """
+        if self._root.poll() is None:
+            with suppress(ProcessLookupError):
+                self._root.terminate()
+        self._wait(grace)
+        for _ in range(50):
+            members = self._members()
+            if not members and self._root.poll() is not None:
+                return
+            for pid in members:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            self._wait(0.1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end(0.0 if error is None else GRACE)
+        for pipe in (self._root.stdout, self._root.stderr):
+            if pipe is not None:
+                pipe.close()
+
+    def _wait(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and (self._root.poll() is None or self._members()):
+            time.sleep(0.02)
+
+    def _members(self) -> list[int]:
+        """The living processes of the tree."""
+        parents: dict[int, int] = {}
+        marked: set[int] = set()
+        for folder in Path("/proc").iterdir():
+            if not folder.name.isdecimal():
+                continue
+            pid = int(folder.name)
+            try:
+                state, parent = (folder / "stat").read_bytes().rpartition(b")")[2].split()[:2]
+                if state in (b"Z", b"X"):
+                    continue
+                parents[pid] = int(parent)
+                if self._mark in (folder / "environ").read_bytes().split(b"\0"):
+                    marked.add(pid)
+            except (OSError, ValueError):
+                continue
+        marked |= {self._root.pid} & parents.keys() if self._root.poll() is None else set()
+        while more := {pid for pid, parent in parents.items() if parent in marked and pid not in marked}:
+            marked |= more
+        return sorted(marked)
+
+
+def _cut(content: bytes, *, last: bool) -> tuple[list[str], bytes]:
+    """The whole lines, and what is left."""
+    *whole, rest = content.split(b"\n")
+    if last or len(rest) > _LONGEST_LINE:
+        whole, rest = ([*whole, rest] if rest else whole), b""
+    return [line.decode(errors="replace") for line in whole], rest
