@@ -32,7 +32,7 @@ class DdpKnobs:
     param_dtype: str = knob("bfloat16", "dtype of parameters, and so of gradients", dtype=True)
     gradient_accumulation_steps: int = knob(1, "passes a step; all but the last run under no_sync()", at_least=1)
     first_iteration: bool = knob(False, "the first step of a run: one bucket of everything")
-    second_iteration: bool = knob(False, "the second step: buckets are rebuilt and agreed on")
+    rebuild_iteration: bool = knob(False, "the step that rebuilds buckets: the second, or the third of a static graph")
 
 
 VARIANTS = {"ddp": "DistributedDataParallel of torch 2.13"}
@@ -40,9 +40,9 @@ VARIANTS = {"ddp": "DistributedDataParallel of torch 2.13"}
 
 def ddp(model: Shapes, ranks: Ranks, variant: str, knobs: DdpKnobs) -> Schedule:
     """One optimizer step under DistributedDataParallel."""
-    if knobs.first_iteration and knobs.second_iteration:
+    if knobs.first_iteration and knobs.rebuild_iteration:
         raise UsageError(
-            "a step cannot be the first and the second", expected="first_iteration or second_iteration",
+            "a step cannot be the first and rebuild buckets", expected="first_iteration or rebuild_iteration",
             found="both true", fix="set one of them",
         )  # fmt: skip
     world = ranks.world
@@ -50,7 +50,7 @@ def ddp(model: Shapes, ranks: Ranks, variant: str, knobs: DdpKnobs) -> Schedule:
     reduce_dtype = _HOOKS[knobs.comm_hook] or knobs.param_dtype
     calls: list[Call] = []
     rebuilds = knobs.static_graph or not knobs.find_unused_parameters
-    if knobs.second_iteration and rebuilds:
+    if knobs.rebuild_iteration and rebuilds:
         calls += _agreement(model, world, width, knobs)
     last = knobs.gradient_accumulation_steps - 1
     buckets = _buckets(model, width, knobs)

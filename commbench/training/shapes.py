@@ -122,5 +122,17 @@ def model_named(text: str) -> Shapes:
         UsageError: for a name that is not known, or a file that cannot be read as a config.
     """
     from commbench.training.architectures import named
+    from commbench.training.hf_config import shapes_of_file
 
-    return named(text)
+    return shapes_of_file(text) if "/" in text or text.lower().endswith(".json") else named(text)
+
+
+def model_of_size(parameters: str | float, layers: int | None) -> Shapes:
+    """A Llama-shaped model of exactly this many parameters (`7e9`, `7B`, `350M`).
+
+    Raises:
+        UsageError: for a number that cannot be read, or where there can be no such model.
+    """
+    from commbench.training.sized import count_of, sized
+
+    return sized(count_of(parameters), layers)
