@@ -15,8 +15,10 @@ from commbench.errors import CommbenchError, UsageError
 # verb: (module whose `main(argv) -> int` runs it, its line of help)
 VERBS = {
     "sweep": ("commbench.sweep", "measure collectives; usually torchrun ... -m commbench.sweep"),
+    "nccl-tests": ("commbench.verbs.nccl_tests", "run nccl-tests' programs and keep their rows as a sweep file"),
     "show": ("commbench.showing.show", "print sweep files: table, markdown, csv, json, nccl-tests"),
     "schema": ("commbench.sweepfile.schema", "print the JSON Schema of a sweep file"),
+    "training": ("commbench.verbs.training", "predict the communication of a training step from sweeps"),
     "doctor": ("commbench.doctor", "look at launcher, devices and libraries before measuring"),
 }
 
@@ -66,7 +68,8 @@ def _run(words: list[str]) -> int:
 
 
 def _help() -> str:
-    lines = [f"  {verb:<8}  {words}" for verb, (_, words) in VERBS.items()]
+    width = max(map(len, VERBS))
+    lines = [f"  {verb:<{width}}  {words}" for verb, (_, words) in VERBS.items()]
     return "\n".join(
         [
             "usage: commbench VERB [options]   (commbench VERB --help, commbench --version)",

@@ -4,8 +4,8 @@ The interval of a sum is the sum of the intervals' ends: errors of calls that th
 they do not average out.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -51,7 +51,7 @@ class PricedStep:
     Attributes:
         source: the interconnect's name.
         mode: of the curves that priced it.
-        stands_in: which curve stood in for what, a sentence each, with the calls it priced.
+        stands_in: which curve stood in for what, in words, and how many calls it priced.
         assumptions: what prices took for granted.
     """
 
@@ -59,7 +59,7 @@ class PricedStep:
     source: str
     mode: str | None
     calls: tuple[PricedCall, ...]
-    stands_in: tuple[str, ...] = ()
+    stands_in: Mapping[str, int] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
 
     @cached_property
@@ -140,7 +140,7 @@ def price(
     return PricedStep(
         schedule, source.name, order[0] if order else None,
         tuple(priced[number] for number in range(len(schedule.calls))),
-        tuple(f"{sentence} ({count} calls)" for sentence, count in stands_in.items()), tuple(assumptions),
+        stands_in, tuple(assumptions),
     )  # fmt: skip
 
 
