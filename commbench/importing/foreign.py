@@ -157,3 +157,6 @@ class Stated(NamedTuple):
     world_size: int | None = None
     collective: str | None = None
     label: str | None = None
+
+
+NOTHING_STATED = Stated()

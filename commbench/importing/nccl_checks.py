@@ -1,0 +1,108 @@
+"""The three tests of a table: algbw = size / time, busbw = factor x size / time, and the printed average."""
+
+from math import isfinite
+
+import numpy as np
+
+from commbench.collectives import COLLECTIVES
+from commbench.importing.nccl_layout import Layout
+from commbench.importing.nccl_proof import Proof
+from commbench.importing.nccl_rows import Floats, RowTable
+
+_GIGA = 1e9
+_SLACK = 1e-6
+_MOST = 0.5  # of the rows, from which on it is the table's meaning and not a row's fault
+_GIB = 1.073741824
+
+
+def note_units(rows: RowTable, layout: Layout) -> list[str]:
+    """Find a time unit that the header got wrong, and put it right. Returns what to say about it."""
+    if "cputime" in layout.columns:
+        return []
+    ratio = _algbw_ratio(rows)
+    if ratio is None:
+        return []
+    for factor, words in ((1e-3, "a thousandth of"), (1e3, "a thousand times")):
+        if abs(ratio * factor - 1) < 0.05:
+            rows.scale_seconds(factor)
+            return [f"by its bandwidths every time is {words} what the column's unit says: converted"]
+    return []
+
+
+def note_algbw(rows: RowTable, layout: Layout, proof: Proof) -> list[str]:
+    """Test algbw against size / time and note the rows that fail, or what the whole table means by it."""
+    if "cputime" in layout.columns:
+        return ["the time column is CPU time; its bandwidths come from the wall time, which is not printed"]
+    wrong = _mismatches(rows, np.ones(len(rows)))
+    if not wrong.any():
+        return []
+    ranks = proof.world_size
+    if wrong.mean() > _MOST and ranks and ranks > 1:
+        share = (ranks - 1) / ranks
+        if not _mismatches(rows, np.full(len(rows), share)).any():
+            return [f"its algbw is {ranks - 1}/{ranks} of size / time, as old versions define it; the times are right"]
+    if wrong.mean() > _MOST and not _mismatches(rows, np.full(len(rows), 1 / _GIB)).any():
+        return ["its bandwidths are GiB/s although they are labelled GB/s; the times are right"]
+    for place in np.flatnonzero(wrong)[:1000]:
+        rows.note(int(place), "its algbw is not size / time within rounding")
+    return [f"the algbw of {int(wrong.sum())} of {len(rows)} rows is not size / time within rounding"]
+
+
+def note_busbw(rows: RowTable, proof: Proof) -> list[str]:
+    """Test busbw against factor x size / time for the proved world size, and note the rows that fail."""
+    name = {"hypercube": "all_gather", "alltoallv": "all_to_all"}.get(proof.collective or "", proof.collective)
+    if name not in COLLECTIVES or proof.world_size is None:
+        return []
+    factor = COLLECTIVES[name].bus_factor(proof.world_size)
+    wrong = _mismatches(rows, np.full(len(rows), factor), "busbw")
+    for place in np.flatnonzero(wrong)[:1000]:
+        rows.note(int(place), f"its busbw is not {factor:.4g} x size / time within rounding")
+    if not wrong.any():
+        return []
+    where = f"{proof.collective} over {proof.world_size} ranks"
+    return [f"the busbw of {int(wrong.sum())} of {len(rows)} rows is not {factor:.4g} x size / time ({where})"]
+
+
+def is_average_of(rows: RowTable, printed: float, zero_rows: int) -> bool:
+    """Whether a printed average is the mean of the printed bus bandwidths, within their rounding.
+
+    Args:
+        zero_rows: placements of rows of size 0, which count with 0.
+    """
+    busbw, half = rows.column("busbw"), rows.column("busbw_half")
+    known = np.isfinite(busbw)
+    number = int(known.sum()) + zero_rows
+    if not number:
+        return False
+    mean, tolerance = float(busbw[known].sum()) / number, float(half[known].sum()) / number
+    return abs(mean - printed) <= tolerance + 1e-5 * max(abs(printed), abs(mean)) + 5e-7
+
+
+def mean_busbw(rows: RowTable) -> float | None:
+    """The plain mean of the printed bus bandwidths (GB/s)."""
+    busbw = rows.column("busbw")
+    mean = float(busbw[np.isfinite(busbw)].mean()) if np.isfinite(busbw).any() else float("nan")
+    return mean if isfinite(mean) else None
+
+
+def _mismatches(rows: RowTable, factor: Floats, column: str = "algbw") -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    seconds, half, size = rows.column("seconds"), rows.column("seconds_half"), rows.column("size")
+    printed, printed_half = rows.column(column), rows.column(column + "_half")
+    with np.errstate(all="ignore"):
+        low = factor * size / (seconds + half) / _GIGA
+        high = factor * size / np.maximum(seconds - half, 0) / _GIGA
+        high[~np.isfinite(high)] = np.inf
+        low[~np.isfinite(low)] = 0.0
+        outside = ((printed + printed_half) * (1 + _SLACK) < low) | (
+            printed - printed_half > high * (1 + _SLACK) + 1e-12
+        )
+    return np.asarray(outside & np.isfinite(printed) & (size > 0), dtype=np.bool_)
+
+
+def _algbw_ratio(rows: RowTable) -> float | None:
+    """The median of printed algbw over size / time, over rows that show three digits of it."""
+    seconds, size, printed = rows.column("seconds"), rows.column("size"), rows.column("algbw")
+    with np.errstate(all="ignore"):
+        ratio = printed * _GIGA * seconds / size
+        usable = np.isfinite(ratio) & (printed > 20 * rows.column("algbw_half")) & (size > 0)
+    return float(np.median(ratio[usable])) if usable.any() else None

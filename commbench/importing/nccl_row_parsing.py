@@ -1,0 +1,190 @@
+"""One printed row of the nccl-tests family: from its words to figures, also when it is cut or came in pieces."""
+
+import re
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+from commbench.importing.nccl_layout import Layout
+from commbench.importing.nccl_rows import Figures, Kind
+from commbench.importing.rows import LARGEST, NOT_CHECKED, half_digit, number, whole
+from commbench.sweepfile.records import Placement
+
+_DTYPES = frozenset(
+    {
+        *("int8", "char", "uint8", "int32", "int", "uint32", "int64", "uint64", "half", "float", "double", "bfloat16"),
+        *("float16", "float32", "float64", "bf16", "fp16", "fp32", "fp8_e4m3", "fp8_e5m2", "f8e4m3", "f8e5m2"),
+        *("float8_e4m3", "float8_e5m2", "fp8e4m3", "fp8e5m2"),
+    }
+)
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_ROOT = re.compile(r"-?\d{1,7}")
+_WIDE_GAP = 24  # blanks that stand for a group which was not printed
+_LONGEST = 1e9  # seconds
+
+
+@dataclass
+class Pending:
+    """A row whose first words are there and whose figures may still come.
+
+    Attributes:
+        gap: blanks between the preamble and the first figure on the row's own line.
+    """
+
+    line: int
+    size: int
+    count: int
+    kind: Kind
+    figures: list[str] = field(default_factory=list)
+    tail: list[str] = field(default_factory=list)
+    gap: int = 0
+    whole: bool = True
+    excess: str | None = None
+
+
+def is_figure(token: str) -> bool:
+    """Whether a token may stand in a group of figures."""
+    if token in NOT_CHECKED:
+        return True
+    try:
+        number(token)
+    except ValueError:
+        return False
+    return True
+
+
+def starts_row(tokens: list[str], layout: Layout | None) -> bool:
+    """Whether words begin a row: size, count and, where the table has one, a type."""
+    if len(tokens) < 2 or not (tokens[0].isdigit() and tokens[1].isdigit()):
+        return False
+    if layout is None:
+        return len(tokens) > 3 and tokens[2] in _DTYPES
+    if not layout.has_type:
+        return "." not in tokens[1]
+    return len(tokens) > 2 and _WORD.fullmatch(tokens[2]) is not None and tokens[2] not in ("nan", "inf")
+
+
+def begun(line: int, text: str, tokens: list[str], layout: Layout | None) -> Pending | None:
+    """The row that a line begins, with the figures that it already has; None for an impossible size."""
+    size, count = whole(tokens[0]), whole(tokens[1]) if len(tokens) > 1 else 0
+    if size is None or count is None:
+        return None
+    place = 2
+    dtype = op = None
+    root = None
+    if layout is None or layout.has_type:
+        dtype = tokens[2] if len(tokens) > 2 else None
+        place = 3
+        if place < len(tokens) and _WORD.fullmatch(tokens[place]) and tokens[place].lower() not in ("nan", "inf", "na"):
+            op = tokens[place]
+            place += 1
+        known_root = layout.has_root if layout is not None else _root_is_next(tokens[place:])
+        if known_root and place < len(tokens) and _ROOT.fullmatch(tokens[place]):
+            root = int(tokens[place])
+            place += 1
+    row = Pending(line, size, count, Kind(dtype, op, root))
+    if place < len(tokens):
+        row.gap = _gap(text, tokens, place)
+    take(row, tokens[place:], layout)
+    return row
+
+
+def _root_is_next(tokens: list[str]) -> bool:
+    figures = [token for token in tokens if is_figure(token)]
+    return bool(figures) and len(figures) % 4 == 1 and _ROOT.fullmatch(figures[0]) is not None
+
+
+def _gap(text: str, tokens: list[str], place: int) -> int:
+    end = 0
+    for token in tokens[:place]:
+        end = text.find(token, end) + len(token)
+    return len(text) - end - len(text[end:].lstrip())
+
+
+def take(row: Pending, tokens: list[str], layout: Layout | None) -> None:
+    """Add figures, then the words of the row's tail, to a row; whatever does not fit is remembered as its excess."""
+    room = layout.groups * layout.width if layout else 64
+    for place, token in enumerate(tokens):
+        if len(row.figures) < room and is_figure(token):
+            row.figures.append(token)
+        elif layout and layout.tail_tokens > len(row.tail) and len(row.figures) in (room, layout.width):
+            row.tail.append(token)
+        else:
+            row.excess = " ".join(tokens[place : place + 4])[:60]
+            return
+
+
+def is_full(row: Pending, layout: Layout) -> bool:
+    """Whether nothing of the row is missing."""
+    return len(row.figures) >= layout.groups * layout.width and len(row.tail) >= layout.tail_tokens
+
+
+def groups_of(row: Pending, layout: Layout) -> tuple[list[tuple[Placement | None, list[str]]], int]:
+    """The complete groups of a row with their placements, and how many figures are left over."""
+    complete, rest = divmod(len(row.figures), layout.width)
+    groups = [row.figures[i * layout.width : (i + 1) * layout.width] for i in range(complete)]
+    placements = list(layout.placements)
+    if complete == 1 and len(placements) == 2 and row.gap >= _WIDE_GAP:
+        placements = placements[1:]  # the first side is blank
+    return list(zip(placements, groups, strict=False)), rest
+
+
+def figures_of(group: list[str], layout: Layout, tail: list[str]) -> Figures | str:
+    """The figures of one group, or why it is none."""
+    try:
+        printed = number(group[layout.time])
+        algbw, algbw_half = _bandwidth(group[layout.algbw])
+        busbw, busbw_half = _bandwidth(group[layout.busbw])
+        extra: dict[str, Any] = {layout.columns[i]: _maybe(group[i]) for i in _extra_columns(layout)}
+    except (ValueError, KeyError):
+        return f"no time in {' '.join(group)[:60]!r}"
+    unit = 1e3 if layout.milliseconds else 1e6
+    seconds = printed / unit
+    if not isfinite(seconds) or not 0 <= seconds <= _LONGEST:
+        return f"its time is {group[layout.time]}"
+    if tail:
+        extra.update(zip(layout.tail, _tail_values(layout, tail), strict=False))
+    wrong: int | None = None
+    correct: bool | None = None
+    if layout.check is not None:
+        token = group[layout.check]
+        if layout.error_is_magnitude:
+            extra["error"] = _maybe(token)
+            correct = False if token.endswith("*") else None
+        elif token not in NOT_CHECKED:
+            wrong, correct = _wrong(token)
+    half = half_digit(group[layout.time]) / unit
+    return Figures(seconds, algbw, busbw, half, algbw_half, busbw_half, wrong, correct, extra or None)
+
+
+def _wrong(token: str) -> tuple[int | None, bool | None]:
+    value = number(token)
+    if value != value:
+        return None, None
+    return min(max(0, round(min(value, 9.2e18))), LARGEST), value == 0 and not token.endswith("*")
+
+
+def _bandwidth(token: str) -> tuple[float, float]:
+    if token in NOT_CHECKED:
+        return float("nan"), 0.0
+    value = number(token)
+    return (value, half_digit(token)) if isfinite(value) else (float("nan"), 0.0)
+
+
+def _maybe(token: str) -> float | None:
+    if token in NOT_CHECKED:
+        return None
+    value = number(token)
+    return value if isfinite(value) else None
+
+
+def _extra_columns(layout: Layout) -> list[int]:
+    usual = {layout.time, layout.algbw % layout.width, layout.busbw % layout.width, layout.check}
+    return [place for place in range(layout.width) if place not in usual]
+
+
+def _tail_values(layout: Layout, tail: list[str]) -> list[str]:
+    if "timestamp" not in layout.tail:
+        return tail
+    place = layout.tail.index("timestamp")
+    return [*tail[:place], " ".join(tail[place : place + 2]), *tail[place + 2 :]]

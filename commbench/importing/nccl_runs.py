@@ -1,0 +1,327 @@
+"""From the tables of a log to its runs: split what is printed into one another, prove, test, say what is missing."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from commbench.importing.foreign import Reading, Reject, Run, Stated
+from commbench.importing.nccl_banner import Banner, Device, program_of
+from commbench.importing.nccl_checks import is_average_of, mean_busbw, note_algbw, note_busbw, note_units
+from commbench.importing.nccl_layout import Layout
+from commbench.importing.nccl_proof import Evidence, prove
+from commbench.importing.nccl_rows import RowTable
+from commbench.importing.nccl_series import Split, split
+from commbench.importing.nccl_text import Table
+from commbench.sweepfile.records import Mode
+
+_BACKENDS = {"nccl-tests": "nccl", "rccl-tests": "rccl", "mscclpp-test": "mscclpp"}
+_LARGE_ERROR = 1e-3  # far above the rounding of any dtype that has more than 16 bits
+_LARGE_ERROR_16 = 0.1
+_MOST_RUNS = 256
+ADVICE = (
+    "each process ran alone with one rank: the binary was built without MPI (make MPI=1), so nothing was sent "
+    "between them"
+)
+
+
+def reading_of(tables: Sequence[Table], stated: Stated) -> Reading:
+    """All runs of a log with what was refused, in the order of their lines."""
+    logged: dict[str, set[int]] = {}
+    for table in tables:
+        logged.setdefault(table.stream, set()).update(table.banner.ranks)
+    runs: list[Run] = []
+    rejects: list[Reject] = []
+    warnings: list[str] = []
+    for table in tables:
+        if table.rows and table.layout is not None:
+            made, refused = _runs_of(table, table.layout, stated, logged[table.stream])
+            runs += made
+            rejects += refused
+        else:
+            rejects += _empty(table)
+    if len(alone := [run for run in runs if run.world_size == 1]) > 1 and len({t.stream for t in tables}) > 1:
+        warnings.append(f"{len(alone)} runs of one rank in one log: {ADVICE}")
+    runs.sort(key=lambda run: run.lines)
+    rejects.sort(key=lambda reject: reject.line or 0)
+    return Reading(tuple(runs), tuple(rejects), tuple(warnings))
+
+
+def _empty(table: Table) -> Iterator[Reject]:
+    """What a table without rows leaves behind."""
+    yield from table.rejects
+    yield from table.orphans
+    banner = table.banner
+    for skipped in table.left_out[:1]:
+        yield Reject(skipped.line, f"a table without any row that can be used: {skipped.reason}")
+    yield from _failures(banner)
+    if banner.failures or table.rejects or table.left_out:
+        return
+    if banner.footed:
+        average = f", average {banner.averages[0]:g}" if banner.averages and banner.averages[0] is not None else ""
+        yield Reject(None, f"a footer that belongs to no row of this file{average}")
+    elif table.headed or banner.program or banner.copies:
+        what = f" of {banner.program}" if banner.program else ""
+        yield Reject(None, f"a run{what} without any row")
+
+
+def _failures(banner: Banner) -> Iterator[Reject]:
+    for line, words in banner.failures[:20]:
+        yield Reject(line, f"the program failed: {words}")
+
+
+def _runs_of(table: Table, layout: Layout, stated: Stated, logged: set[int]) -> tuple[list[Run], list[Reject]]:
+    rows, banner = table.rows, table.banner
+    copies = max(banner.copies, _processes_with_rank_0(banner.devices))
+    found = _series(rows, banner, copies)
+    parts = [rows]
+    whole: tuple[int, int] | None = (table.first or rows.lines[0], table.last or rows.lines[len(rows) - 1])
+    notes: list[str] = []
+    rejects = list(table.rejects)
+    if found is not None and len(found.series) <= _MOST_RUNS:
+        whole = None
+        parts = [_part(rows, series.rows) for series in found.series]
+        if copies < 2:
+            words = f"{len(parts)} runs printed into one another; they were told apart by their sizes"
+            rejects.append(Reject(table.first, f"lines {table.first} to {table.last}: {words}"))
+            notes.append(words)
+        else:
+            notes.append(f"one of {len(parts)} processes that printed into one log, told apart by the order of rows")
+    elif found is not None:
+        rejects.append(Reject(table.first, f"rows of more than {_MOST_RUNS} runs printed into one another: refused"))
+        return [], rejects
+    runs = [_run(table, layout, part, stated, logged, copies, tuple(notes), whole) for part in parts]
+    if copies > 1 and all(run.world_size == 1 for run in runs):
+        rejects.append(Reject(table.first, f"{len(runs)} runs of one rank in one table: {ADVICE}"))
+    proved = all(run.footer.get("average_is_of_these_rows") for run in runs)
+    rejects += [Reject(line, reason, matters=not proved) for line, reason, _ in table.orphans]
+    for run in runs:
+        if run.footer.get("average_is_of_these_rows") is False:
+            mean = mean_busbw(run.rows) if isinstance(run.rows, RowTable) else None
+            beside = f" ({mean:.6g})" if mean is not None else ""
+            printed = run.footer["average"]
+            words = f"the average below, {printed:g}, is not that of the rows{beside}"
+            rejects.append(Reject(run.lines[1], f"{words}: rows are missing or it is another's"))
+        elif not run.complete and not rejects:
+            rejects.append(Reject(run.lines[1], f"the log ends here without the tool's footer: {run.reason}"))
+    rejects += _failures(banner)
+    return runs, rejects
+
+
+def _series(rows: RowTable, banner: Banner, copies: int) -> Split | None:
+    """The series of a table where they overlap, by printed row; None where one program printed it."""
+    lines, firsts = rows.lines, []
+    for place, line in enumerate(lines):
+        if not place or line != lines[place - 1]:
+            firsts.append(place)
+    found = split(
+        [rows.sizes[place] for place in firsts], [rows.kind_numbers[place] for place in firsts], _step(banner)
+    )
+    if not found.overlapping and not (copies > 1 and len(found.series) == copies):
+        return None
+    ends = [*firsts[1:], len(rows)]
+    for series in found.series:
+        series.rows[:] = [place for row in series.rows for place in range(firsts[row], ends[row])]
+    return found
+
+
+def _step(banner: Banner) -> tuple[str, int] | None:
+    for how in ("factor", "bytes"):
+        amount = banner.settings.get(f"step_{how}")
+        if isinstance(amount, int) and amount > (how == "factor"):
+            return how, amount
+    return None
+
+
+def _part(rows: RowTable, places: Sequence[int]) -> RowTable:
+    seen: Counter[tuple[int, int, int]] = Counter()
+    cycles = []
+    placements = rows.placements
+    for place in places:
+        key = (rows.sizes[place], rows.kind_numbers[place], placements[place])
+        cycles.append(seen[key])
+        seen[key] += 1
+    return rows.chosen(places, cycles)
+
+
+def _run(
+    table: Table,
+    layout: Layout,
+    rows: RowTable,
+    stated: Stated,
+    logged: set[int],
+    copies: int,
+    notes: tuple[str, ...],
+    lines: tuple[int, int] | None,
+) -> Run:
+    banner = table.banner
+    unit_notes = note_units(rows, layout)
+    devices = _devices(banner)
+    proof = prove(rows, _evidence(banner, layout, devices, stated, logged))
+    said = [
+        *notes,
+        *banner.notes,
+        *proof.notes,
+        *unit_notes,
+        *note_algbw(rows, layout, proof),
+        *note_busbw(rows, proof),
+    ]
+    if proof.world_size == 1:
+        said.append("one rank: nothing crossed a link, so these times say nothing about one")
+    if "cputime" in layout.columns:
+        rows.statistic = "CPU time, mean over ranks"
+    rows.with_op = proof.collective in (None, "all_reduce", "reduce", "reduce_scatter")
+    footer = _footer(table, rows, copies)
+    said += _verdict(rows, layout, footer)
+    complete, reason = _complete(table, footer)
+    settings = dict(banner.settings)
+    return Run(
+        tool=banner.tool,
+        variant=variant(banner, layout),
+        version=banner.version,
+        collective=proof.collective,
+        candidates=proof.candidates,
+        collective_basis=proof.collective_basis,
+        world_size=proof.world_size,
+        world_size_basis=proof.world_size_basis,
+        world_size_range=proof.world_size_range,
+        ranks_per_host=_ranks_per_host(devices) if _listed(banner, devices) == proof.world_size else None,
+        groups=_groups(devices),
+        mode=mode_of(settings),
+        backend=_BACKENDS.get(banner.tool, "nccl"),
+        device=_device(banner.devices),
+        rows=rows,
+        left_out=tuple(table.left_out),
+        lines=lines or (rows.lines[0], rows.lines[len(rows) - 1]),
+        complete=complete,
+        reason=reason,
+        footer=footer,
+        settings=settings,
+        environment={
+            **({"hosts": hosts} if (hosts := list(dict.fromkeys(device.host for device in devices))) else {}),
+            **({"libraries": dict(banner.libraries)} if banner.libraries else {}),
+        },
+        notes=tuple(said),
+    )
+
+
+def _evidence(banner: Banner, layout: Layout, devices: list[Device], stated: Stated, logged: set[int]) -> Evidence:
+    name = banner.names
+    named = program_of(name) if name else program_of(banner.commanded) if banner.commanded else None
+    largest = max((device.rank for device in devices), default=-1) + 1
+    return Evidence(
+        banner=banner,
+        layout=layout,
+        named=named,
+        named_basis="named" if name else "command line",
+        listed=_listed(banner, devices),
+        at_least=max(1, 1 if _groups(devices) else largest),
+        logged=tuple(sorted(banner.ranks or logged)),
+        stated_ranks=stated.world_size,
+        stated_collective=stated.collective,
+    )
+
+
+def _devices(banner: Banner) -> list[Device]:
+    """The device list with each rank once (copies of a program print it again)."""
+    return sorted({device.rank: device for device in banner.devices}.values())
+
+
+def _listed(banner: Banner, devices: list[Device]) -> int | None:
+    """Ranks of one collective by the device list; None where the list is not whole."""
+    if not devices or banner.cut or [device.rank for device in devices] != list(range(len(devices))):
+        return None
+    members = Counter(device.group for device in devices)
+    return (
+        len(devices) if len(members) == 1 else members.most_common(1)[0][1] if len(set(members.values())) == 1 else None
+    )
+
+
+def _groups(devices: list[Device]) -> tuple[tuple[int, ...], ...] | None:
+    numbers = sorted({device.group for device in devices})
+    if len(numbers) < 2:
+        return None
+    return tuple(tuple(device.rank for device in devices if device.group == number) for number in numbers)
+
+
+def _ranks_per_host(devices: list[Device]) -> tuple[int, ...] | None:
+    if _groups(devices):
+        return None
+    return tuple(Counter(device.host for device in devices).values()) or None
+
+
+def _processes_with_rank_0(devices: list[Device]) -> int:
+    return len({(device.host, device.pid) for device in devices if device.rank == 0})
+
+
+def _device(devices: Sequence[Device]) -> str | None:
+    names = {device.name for device in devices if device.name}
+    return next(iter(names)) if len(names) == 1 else None
+
+
+def mode_of(settings: dict[str, Any]) -> Mode | None:
+    """How the tool timed: calls back to back, or replays of a graph; None where each call was waited for."""
+    if settings.get("replays"):
+        return "graph"
+    if settings.get("blocking_enabled") or settings.get("blocking"):
+        return None
+    return "pipelined"
+
+
+def variant(banner: Banner, layout: Layout) -> str:
+    """The row of the table in docs/importing.md that describes this text."""
+    if banner.tool == "mscclpp-test":
+        return "mscclpp-test text"
+    generation = layout.generation
+    if generation == "C":
+        if banner.version:
+            generation = "C3"
+        elif banner.program or banner.concluded:
+            generation = "C2"
+        elif layout.inferred:
+            generation = "C"
+        else:
+            generation = "C0 or C1"
+    return f"{banner.tool} text {generation}"
+
+
+def _footer(table: Table, rows: RowTable, copies: int) -> dict[str, Any]:
+    banner = table.banner
+    averages = [average for average in banner.averages if average is not None]
+    fitting = [average for average in averages if is_average_of(rows, average, table.zero_busbw)]
+    footer: dict[str, Any] = {}
+    if averages:
+        footer["average"] = fitting[0] if fitting else averages[0]
+        footer["average_is_of_these_rows"] = bool(fitting)
+    if banner.out_of_bounds:
+        count, word = banner.out_of_bounds[0] if copies < 2 else max(banner.out_of_bounds)
+        footer["out_of_bounds"] = count
+        footer["out_of_bounds_verdict"] = word
+    return footer
+
+
+def _verdict(rows: RowTable, layout: Layout, footer: dict[str, Any]) -> list[str]:
+    """Whether the data were right. A magnitude of error is judged by the tool's own footer only."""
+    failed = footer.get("out_of_bounds", 0) or footer.get("out_of_bounds_verdict") == "FAILED"
+    if layout.error_is_magnitude and "out_of_bounds" in footer:
+        rows.judge_errors(failed=bool(failed), limit=_LARGE_ERROR, limit_16=_LARGE_ERROR_16)
+    wrong, checked = rows.wrong_rows, rows.checked("out") or rows.checked("in") or rows.checked(None)
+    said = []
+    if wrong:
+        said.append(f"wrong data in {wrong} of {len(rows)} rows")
+    elif failed:
+        said.append(f"the footer counts {footer['out_of_bounds']} failures, which rows have them is not printed")
+    elif not checked:
+        said.append("nobody checked the data" + (", whatever the footer says" if "out_of_bounds" in footer else ""))
+    return said
+
+
+def _complete(table: Table, footer: dict[str, Any]) -> tuple[bool, str | None]:
+    if table.banner.failures:
+        return False, f"the program failed: {table.banner.failures[0][1]}"
+    if table.cut is not None:
+        return False, f"the row of line {table.cut} is cut"
+    if footer.get("average_is_of_these_rows") is False:
+        return False, "the printed average is not that of these rows"
+    if not footer and not table.banner.concluded:
+        return False, "no footer stands below the rows"
+    return True, None
