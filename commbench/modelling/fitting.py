@@ -3,13 +3,29 @@
 from collections.abc import Iterable
 
 import numpy as np
+import numpy.typing as npt
+from msgspec.structs import replace
 
-from commbench.modelling.lines import lines, terms
-from commbench.modelling.model import Knots, Model, ModelKey, Segment
-from commbench.modelling.refusing import refusal
+from commbench.modelling.blending import blend
+from commbench.modelling.held_out import LeftOut, baselines, leave_sizes_out
+from commbench.modelling.knots import knots
+from commbench.modelling.launches import launch_error
+from commbench.modelling.model import HeldOut, Knots, Model, ModelKey, Outlier, Segment
+from commbench.modelling.observed import SHORTEST, Observed, observe
+from commbench.modelling.pieces import Pieces, fit_pieces
+from commbench.modelling.refusing import NO_BANDWIDTH, refusal
+from commbench.modelling.resampling import ParameterIntervals, parameter_intervals
+from commbench.modelling.segmenting import MOST_SEGMENTS
+from commbench.modelling.spikes import spike_weights
+from commbench.modelling.warning import doubts
+from commbench.modelling.weighing import robust_weights
 from commbench.sweepfile.curves import Curve, curves_of
 from commbench.sweepfile.reader import Sweep
 from commbench.sweepfile.sets import SweepSet, sets_of
+
+Floats = npt.NDArray[np.float64]
+
+UNSEEN = 0.04  # by which the interval of log time grows per factor e beyond the measured sizes, see docs/models.md
 
 
 def fit_sweeps(sweeps: Iterable[Sweep]) -> tuple[Model, ...]:
@@ -23,30 +39,112 @@ def fit_sets(sets: Iterable[SweepSet]) -> tuple[Model, ...]:
 
 
 def fit_curve(curve: Curve, sweep_set: SweepSet) -> Model:
-    """The model of one curve."""
-    set_key = sweep_set.key
-    points = [point for point in curve.points if point.seconds > 0.0]
-    sizes = np.array([point.message_bytes for point in points], dtype=np.float64)
-    seconds = np.array([point.seconds for point in points])
-    key = ModelKey(sweep_set.name, curve.world_size, set_key.ranks_per_host, *curve.key)
+    """The model of one curve, or a model that is `refused`."""
+    bare = _bare(curve, sweep_set)
     reason = refusal(curve)
-    if reason:
-        return Model(key=key, sizes=tuple(p.message_bytes for p in points), seconds=tuple(seconds.tolist()),
-                     device=set_key.device, backend=set_key.backend, launches=curve.launches,
-                     refused=reason)  # fmt: skip
-    fitted = lines(terms(sizes, seconds, np.ones_like(sizes)).sum(axis=0))
-    latency, slope = float(fitted.latency), float(fitted.slope)
-    rate = 1.0 / slope if slope > 0.0 else None
-    spread = float(np.sqrt(fitted.cost / max(1, len(sizes) - 2)))
-    rising = np.maximum.accumulate(seconds)
+    return _refused(bare, reason) if reason else _fit(bare, observe(curve))
+
+
+def _bare(curve: Curve, sweep_set: SweepSet) -> Model:
+    """What is known without a fit."""
+    points = [(point.message_bytes, seconds) for point in curve.points if (seconds := point.seconds) >= SHORTEST]
+    of_set = sweep_set.key
     return Model(
-        key=key, sizes=tuple(p.message_bytes for p in points), seconds=tuple(seconds.tolist()),
-        device=set_key.device, backend=set_key.backend, launches=curve.launches,
-        latency_seconds=latency, latency_interval=(latency * (1 - spread), latency * (1 + spread)),
-        bytes_per_second=rate, bytes_per_second_interval=(rate / (1 + spread), rate * (1 + spread)) if rate else None,
-        half_bytes=latency * rate if rate else None,
-        segments=(Segment(from_bytes=int(sizes[0]), to_bytes=int(sizes[-1]), latency_seconds=latency,
-                          bytes_per_second=rate),),
-        knots=Knots(message_bytes=tuple(sizes.tolist()), seconds=tuple(rising.tolist()),
-                    spread=tuple([spread] * len(sizes))),
+        key=ModelKey(sweep_set.name, curve.world_size, of_set.ranks_per_host, *curve.key),
+        sizes=tuple(size for size, _ in points),
+        seconds=tuple(seconds for _, seconds in points),
+        device=of_set.device,
+        backend=of_set.backend,
+        proved=tuple(sorted({path for sweep in sweep_set.sweeps for path in sweep.proved or ()})) or None,
+        launches=curve.launches,
+    )
+
+
+def _fit(bare: Model, observed: Observed) -> Model:
+    weights = robust_weights(observed)
+    most = MOST_SEGMENTS
+    while most:
+        left_out = leave_sizes_out(observed, weights.both, most)
+        pieces = fit_pieces(observed.sizes, observed.seconds, weights.both, left_out.starts)
+        found = parameter_intervals(observed, weights.trust, pieces)
+        if found.slope[0] > 0.0:
+            return _assembled(bare, observed, left_out, pieces, found)
+        most = left_out.segment_count - 1  # the last segment knows no bandwidth: let it join the one before
+    return _refused(bare, NO_BANDWIDTH)
+
+
+def _assembled(bare: Model, observed: Observed, left_out: LeftOut, pieces: Pieces, found: ParameterIntervals) -> Model:
+    curve = blend(pieces, observed.sizes, observed.seconds) if left_out.blend_wins else pieces
+    spikes = spike_weights(observed.sizes, observed.seconds)
+    table = knots(curve, observed, left_out, spikes)
+    rate = 1.0 / float(pieces.slope[-1])
+    interval = (1.0 / found.slope[1], 1.0 / found.slope[0])
+    outliers = _outliers(observed, spikes, curve.seconds_at(observed.sizes))
+    return replace(
+        bare,
+        latency_seconds=float(pieces.latency[0]),
+        latency_interval=found.latency,
+        bytes_per_second=rate,
+        bytes_per_second_interval=interval,
+        half_bytes=_half_bytes(pieces, table, rate),
+        segments=_segments(pieces),
+        knots=table,
+        beyond=UNSEEN,
+        held_out=_held_out(observed, left_out),
+        outliers=outliers,
+        warnings=doubts(bare, outliers, interval),
+    )
+
+
+def _segments(pieces: Pieces) -> tuple[Segment, ...]:
+    return tuple(
+        Segment(
+            from_bytes=int(first), to_bytes=int(last), latency_seconds=float(latency),
+            bytes_per_second=1.0 / float(slope) if slope > 0.0 else None,
+        )
+        for first, last, latency, slope in zip(*pieces, strict=True)
     )  # fmt: skip
+
+
+def _half_bytes(pieces: Pieces, table: Knots, rate: float) -> float | None:
+    """The smallest size whose rate is half of the last segment's; None if that is outside the measured sizes."""
+    sizes, seconds = np.asarray(table.message_bytes), np.asarray(table.seconds)
+    if len(pieces.first) == 1:
+        half = float(pieces.latency[0]) * rate
+        return half if sizes[0] <= half <= sizes[-1] else None
+    rates = np.log(sizes / seconds / rate * 2.0)
+    above = np.flatnonzero(rates >= 0.0)
+    if not len(above) or above[0] == 0:
+        return None
+    right = int(above[0])
+    share = rates[right - 1] / (rates[right - 1] - rates[right])
+    return float(np.exp((1.0 - share) * np.log(sizes[right - 1]) + share * np.log(sizes[right])))
+
+
+def _held_out(observed: Observed, left_out: LeftOut) -> HeldOut:
+    errors = np.abs(np.expm1(left_out.errors))
+    others = baselines(observed, left_out.indices)
+    return HeldOut(
+        median=float(np.median(errors)),
+        mean=float(errors.mean()),
+        worst=float(errors.max()),
+        interpolation_mean=others.interpolation,
+        relative_mean=others.relative,
+        plain_mean=others.plain,
+        launch_mean=launch_error(observed),
+    )
+
+
+def _outliers(observed: Observed, spikes: Floats, expected: Floats) -> tuple[Outlier, ...]:
+    return tuple(
+        Outlier(
+            message_bytes=int(observed.sizes[index]),
+            seconds=float(observed.seconds[index]),
+            expected_seconds=float(expected[index]),
+        )
+        for index in np.flatnonzero(spikes < 1.0).tolist()
+    )
+
+
+def _refused(bare: Model, reason: str) -> Model:
+    return replace(bare, refused=reason)

@@ -19,17 +19,15 @@ class Lines(NamedTuple):
     Attributes:
         latency, slope: seconds, and seconds per byte.
         cost: the weighted sum of squared relative residuals.
-        lever: the weights' sum, which says how much data there was.
     """
 
     latency: Floats
     slope: Floats
     cost: Floats
-    weight: Floats
 
 
 def terms(sizes: Floats, seconds: Floats, weights: Floats) -> Floats:
-    """What each point adds to the sums of a line, (..., points, 4); times are divided out, so sums are of order 1.
+    """What each point adds to the sums of a line, (..., points, 6); times are divided out, so sums are of order 1.
 
     Args:
         sizes, seconds, weights: (..., points); all above 0, weights may be 0.
@@ -56,4 +54,4 @@ def lines(sums: Floats) -> Lines:
         latency = np.where(inside, latency, np.where(flat_wins, flat, 0.0))
         slope = np.where(inside, slope, np.where(flat_wins, 0.0, steep))
         cost = s_w - latency * s_1 - slope * s_x  # at a minimum the quadratic terms are half of the linear ones
-    return Lines(latency, slope, np.maximum(cost, 0.0), s_w)
+    return Lines(latency, slope, np.maximum(cost, 0.0))

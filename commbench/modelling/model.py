@@ -93,7 +93,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         key: which curve of which set.
-        device, backend: what ran it, None where the file does not say.
+        device, backend, proved: what ran it along which path, None where the file does not say.
         sizes, seconds: the measured points (median over launches of each launch's median, s).
         launches: launches that contributed.
         refused: why no model describes the data; then all that follows but `warnings` is empty.
@@ -113,6 +113,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     seconds: tuple[float, ...]
     device: str | None = None
     backend: str | None = None
+    proved: tuple[str, ...] | None = None
     launches: int = 1
     refused: str | None = None
     latency_seconds: float | None = None

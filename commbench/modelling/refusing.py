@@ -7,6 +7,9 @@ FEWEST_SIZES = 5  # a line has two parameters, and three points more than that c
 SMALLEST_RANGE = 100  # two decades: below, latency and bandwidth cannot be told apart
 COLLAPSED = 1 / 3  # of the bandwidth that a smaller size reached
 FEWEST_COLLAPSED = 2  # a single one is a dip, which is named as an outlier
+NO_BANDWIDTH = (
+    "the time does not grow with the size, so these sizes show a latency and no bandwidth: measure larger ones"
+)
 
 
 def refusal(curve: Curve) -> str | None:

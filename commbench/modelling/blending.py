@@ -1,0 +1,45 @@
+"""The prediction between measured sizes: the middle one of three answers, none of which ever falls.
+
+1. the segments: they see far, and do not follow a single noisy point;
+2. straight lines in size between neighbours: exact wherever time is a latency plus size over a bandwidth;
+3. a monotone cubic in log-log between neighbours: smooth where the bandwidth itself grows with the size.
+
+2 and 3 run through the times after those were made to rise (`monotone.rising`), which pools the noise of a plateau.
+The middle of three rising curves rises too. Where held-out errors say that the segments alone do better, they answer.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.interpolate import PchipInterpolator
+
+from commbench.modelling.monotone import rising
+from commbench.modelling.pieces import Pieces
+
+Floats = npt.NDArray[np.float64]
+
+
+class Blend(NamedTuple):
+    """A curve of time over size.
+
+    Attributes:
+        pieces: the segments.
+        sizes, seconds: measured sizes, and their times made to rise.
+    """
+
+    pieces: Pieces
+    sizes: Floats
+    seconds: Floats
+
+    def seconds_at(self, sizes: Floats) -> Floats:
+        """The time of each size (s), which lies between the smallest and the largest measured one."""
+        straight = np.interp(sizes, self.sizes, self.seconds)
+        cubic = np.exp(PchipInterpolator(np.log(self.sizes), np.log(self.seconds))(np.log(sizes)))
+        middle: Floats = np.median([straight, cubic, self.pieces.seconds_at(sizes)], axis=0)
+        return middle
+
+
+def blend(pieces: Pieces, sizes: Floats, seconds: Floats) -> Blend:
+    """The segments and the points they were fitted to, blended."""
+    return Blend(pieces, sizes, np.exp(rising(np.log(seconds))))

@@ -1,0 +1,69 @@
+"""The prediction as a table: times on a fine grid of sizes, with the interval that held-out errors give them."""
+
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from commbench.modelling.blending import Blend
+from commbench.modelling.held_out import LeftOut
+from commbench.modelling.model import Knots
+from commbench.modelling.observed import Observed
+from commbench.modelling.pieces import Pieces
+
+Floats = npt.NDArray[np.float64]
+
+PER_OCTAVE = 4  # straight lines in log-log between knots a quarter octave apart follow any latency + size / bandwidth
+# to 0.1 %
+MOST_BETWEEN = 64  # knots between two measured sizes, however far apart they are
+NEAR = 3  # sizes on either side whose held-out errors say how large the error here is
+SMALLEST_SPREAD = 0.002  # half the interval of log time; print rounding alone is about that
+COVERED = 0.95
+
+
+def knots(curve: Blend | Pieces, observed: Observed, left_out: LeftOut, weights: Floats) -> Knots:
+    """The times of a curve on the grid, never falling."""
+    grid = _grid(observed.sizes)
+    seconds = np.maximum.accumulate(curve.seconds_at(grid))
+    spread = np.interp(np.log(grid), np.log(observed.sizes), _spread(observed, left_out, weights))
+    return Knots(message_bytes=tuple(grid.tolist()), seconds=tuple(seconds.tolist()), spread=tuple(spread.tolist()))
+
+
+def _grid(sizes: Floats) -> Floats:
+    parts = [sizes[:1]]
+    for small, large in pairwise(sizes):
+        steps = int(np.clip(np.ceil(PER_OCTAVE * np.log2(large / small)), 1, MOST_BETWEEN))
+        parts.append(np.append(np.geomspace(small, large, steps + 1)[1:-1], large))
+    return np.unique(np.concatenate(parts))
+
+
+def _spread(observed: Observed, left_out: LeftOut, weights: Floats) -> Floats:
+    """Half the 95 % interval of log time at each measured size.
+
+    Held-out errors over the errors usual around them are of one kind along the curve, so all of them say together
+    which multiple holds 95 % (split conformal prediction: Lei et al., "Distribution-Free Predictive Inference for
+    Regression", 2018). Named outliers are left out of that: the interval is one for ordinary measurements.
+    """
+    ordinary = weights[left_out.indices] > 0.1
+    errors = np.abs(left_out.errors)
+    if ordinary.sum() < 3:
+        ordinary = np.ones_like(ordinary)
+    usual = _usual(errors, ordinary)
+    ratios = (errors / usual)[ordinary]
+    reach = min(1.0, COVERED * (len(ratios) + 1) / len(ratios))
+    half = float(np.quantile(ratios, reach)) * usual
+    everywhere = np.interp(np.log(observed.sizes), np.log(observed.sizes[left_out.indices]), half)
+    spread: Floats = np.maximum(everywhere, np.maximum(SMALLEST_SPREAD, 1.96 * observed.sampled))
+    return spread
+
+
+def _usual(errors: Floats, ordinary: npt.NDArray[np.bool_]) -> Floats:
+    """The root of the mean square of ordinary errors near each size, half of it from all sizes."""
+    everywhere = float((errors[ordinary] ** 2).mean())
+    usual = np.empty(len(errors))
+    for index in range(len(errors)):
+        near = slice(max(0, index - NEAR), index + NEAR + 1)
+        there = errors[near][ordinary[near]]
+        local = float((there**2).mean()) if len(there) else everywhere
+        usual[index] = np.sqrt((local + everywhere) / 2.0)
+    return np.maximum(usual, SMALLEST_SPREAD / 2.0)
