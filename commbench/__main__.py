@@ -16,6 +16,7 @@ from commbench.errors import CommbenchError, UsageError
 VERBS = {
     "sweep": ("commbench.sweep", "measure collectives; usually torchrun ... -m commbench.sweep"),
     "nccl-tests": ("commbench.verbs.nccl_tests", "run nccl-tests' programs and keep their rows as a sweep file"),
+    "import": ("commbench.verbs.importing", "turn other tools' logs into sweeps: nccl-tests, rccl-tests, OSU, IMB and more"),
     "show": ("commbench.showing.show", "print sweep files: table, markdown, csv, json, nccl-tests"),
     "schema": ("commbench.sweepfile.schema", "print the JSON Schema of a sweep file"),
     "training": ("commbench.verbs.training", "predict the communication of a training step from sweeps"),

@@ -55,6 +55,7 @@ class Banner:
     """All that stands around one table.
 
     Attributes:
+        ended: False where a file that tells its own end does not.
         copies: banners that came before any row; above 1 when several processes print into one log.
         cut: the device list ends in `...`.
         ranks: what NCCL's own lines say about the ranks of a communicator.
@@ -65,6 +66,7 @@ class Banner:
     version: str | None = None
     program: str | None = None
     concluded: bool = False
+    ended: bool = True
     named_below: str | None = None
     commanded: str | None = None
     settings: dict[str, Any] = field(default_factory=dict)

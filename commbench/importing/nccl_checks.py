@@ -8,6 +8,7 @@ from commbench.collectives import COLLECTIVES
 from commbench.importing.nccl_layout import Layout
 from commbench.importing.nccl_proof import Proof
 from commbench.importing.nccl_rows import Floats, RowTable
+from commbench.importing.rows import printed_factor
 
 _GIGA = 1e9
 _SLACK = 1e-6
@@ -51,9 +52,9 @@ def note_algbw(rows: RowTable, layout: Layout, proof: Proof) -> list[str]:
 def note_busbw(rows: RowTable, proof: Proof) -> list[str]:
     """Test busbw against factor x size / time for the proved world size, and note the rows that fail."""
     name = {"hypercube": "all_gather", "alltoallv": "all_to_all"}.get(proof.collective or "", proof.collective)
-    if name not in COLLECTIVES or proof.world_size is None:
+    if name is None or name not in COLLECTIVES or proof.world_size is None:
         return []
-    factor = COLLECTIVES[name].bus_factor(proof.world_size)
+    factor = printed_factor(name, proof.world_size)
     wrong = _mismatches(rows, np.full(len(rows), factor), "busbw")
     for place in np.flatnonzero(wrong)[:1000]:
         rows.note(int(place), f"its busbw is not {factor:.4g} x size / time within rounding")

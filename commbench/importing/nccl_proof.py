@@ -15,6 +15,7 @@ from commbench.importing.nccl_banner import Banner
 from commbench.importing.nccl_layout import Layout
 from commbench.importing.nccl_rows import Floats, RowTable
 from commbench.importing.rows import ranks_allowed
+from commbench.importing.stating import BY_USER
 
 _GIGA = 1e9
 _LIKE = {"hypercube": "all_gather", "alltoallv": "all_to_all"}  # whose bus factor they print
@@ -53,7 +54,7 @@ def prove(rows: RowTable, evidence: Evidence) -> Proof:
     """Everything that can be said about the collective and the ranks of a table with rows."""
     low, high = factor_range(rows)
     ratio = count_ratio(rows)
-    listed = evidence.stated_ranks or evidence.listed
+    listed = evidence.listed or evidence.stated_ranks
     possible = _possible(rows, evidence, ratio, 1 if high < 0.3 and low == 0.0 else listed)
     fitting = [name for name in possible if _fits(name, low, high, listed, evidence.at_least)]
     collective, basis, notes = _collective(evidence, fitting, (low, high), listed)
@@ -165,16 +166,19 @@ def _fits(name: str, low: float, high: float, ranks: int | None, at_least: int) 
 def _collective(
     evidence: Evidence, fitting: Sequence[str], factors: tuple[float, float], ranks: int | None
 ) -> tuple[str | None, str | None, tuple[str, ...]]:
+    said: tuple[str, ...] = ()
+    if evidence.named is not None and evidence.stated_collective not in (None, evidence.named):
+        said = (f"--collective {evidence.stated_collective} is not used: the log says {evidence.named}",)
     for name, basis in (
-        (evidence.stated_collective, "stated by the user"),
         (evidence.named, evidence.named_basis),
+        (evidence.stated_collective, BY_USER),
     ):
         if name is None:
             continue
         if name in COLLECTIVES and not _fits(name, *factors, ranks, evidence.at_least):
             others = f"; they fit {' or '.join(fitting)}" if fitting else ""
-            return name, basis, (f"its bandwidths do not fit the {name} that is {basis}{others}",)
-        return name, basis, ()
+            said = (*said, f"its bandwidths do not fit the {name} that is {basis}{others}")
+        return name, basis, said
     if len(fitting) == 1:
         return fitting[0], "columns", ()
     return None, None, ()
@@ -195,10 +199,14 @@ def _with_ranks(
             notes.append(f"the bus bandwidths do not fit the {ranks} ranks of the {basis}{_instead(allowed)}")
         return replace(proof, world_size=ranks, world_size_basis=basis, notes=tuple(notes))
 
-    if evidence.stated_ranks is not None:
-        return tested(evidence.stated_ranks, "stated by the user")
     if evidence.listed is not None:
+        if evidence.stated_ranks not in (None, evidence.listed):
+            notes.append(
+                f"--world-size {evidence.stated_ranks} is not used: the device list has {evidence.listed} ranks"
+            )
         return tested(evidence.listed, "device list")
+    if evidence.stated_ranks is not None:
+        return tested(evidence.stated_ranks, BY_USER)
     decisive = allowed is not None and allowed[1] < 1 << 22 and any(_tells_ranks(name) for name in names)
     inside = [n for n in evidence.logged if allowed is None or allowed[0] <= n <= allowed[1]]
     if ratio is not None and ratio > 1 and (not names or any(_is_sharded(name) for name in names)):

@@ -133,13 +133,12 @@ def figures_of(group: list[str], layout: Layout, tail: list[str]) -> Figures | s
     """The figures of one group, or why it is none."""
     try:
         printed = number(group[layout.time])
+        seconds = _scaled(group[layout.time], printed, layout)
         algbw, algbw_half = _bandwidth(group[layout.algbw])
         busbw, busbw_half = _bandwidth(group[layout.busbw])
         extra: dict[str, Any] = {layout.columns[i]: _maybe(group[i]) for i in _extra_columns(layout)}
     except (ValueError, KeyError):
         return f"no time in {' '.join(group)[:60]!r}"
-    unit = 1e3 if layout.milliseconds else 1e6
-    seconds = printed / unit
     if not isfinite(seconds) or not 0 <= seconds <= _LONGEST:
         return f"its time is {group[layout.time]}"
     if tail:
@@ -153,8 +152,15 @@ def figures_of(group: list[str], layout: Layout, tail: list[str]) -> Figures | s
             correct = False if token.endswith("*") else None
         elif token not in NOT_CHECKED:
             wrong, correct = _wrong(token)
-    half = half_digit(group[layout.time]) / unit
+    half = half_digit(group[layout.time]) / (1e3 if layout.milliseconds else 1e6)
     return Figures(seconds, algbw, busbw, half, algbw_half, busbw_half, wrong, correct, extra or None)
+
+
+def _scaled(token: str, printed: float, layout: Layout) -> float:
+    """The printed time in seconds, rounded once: 48.51 us are 4.851e-05 s."""
+    if not token[-1].isdigit() or "e" in token.lower():
+        return printed / (1e3 if layout.milliseconds else 1e6)
+    return float(token + ("e-3" if layout.milliseconds else "e-6"))
 
 
 def _wrong(token: str) -> tuple[int | None, bool | None]:

@@ -167,7 +167,7 @@ def _run(
     ]
     if proof.world_size == 1:
         said.append("one rank: nothing crossed a link, so these times say nothing about one")
-    if "cputime" in layout.columns:
+    if "cputime" in layout.columns and not rows.statistic.startswith("CPU"):
         rows.statistic = "CPU time, mean over ranks"
     rows.with_op = proof.collective in (None, "all_reduce", "reduce", "reduce_scatter")
     footer = _footer(table, rows, copies)
@@ -318,6 +318,8 @@ def _verdict(rows: RowTable, layout: Layout, footer: dict[str, Any]) -> list[str
 def _complete(table: Table, footer: dict[str, Any]) -> tuple[bool, str | None]:
     if table.banner.failures:
         return False, f"the program failed: {table.banner.failures[0][1]}"
+    if not table.banner.ended:
+        return False, "the program did not write its end"
     if table.cut is not None:
         return False, f"the row of line {table.cut} is cut"
     if footer.get("average_is_of_these_rows") is False:

@@ -59,14 +59,29 @@ def agrees(printed: float, half: float, low: float, high: float) -> bool:
     return isfinite(printed) and low <= (printed + half) * _SLACK and high * _SLACK >= printed - half
 
 
+def printed_factor(collective: str, ranks: int) -> float:
+    """The factor that tools print busbw with: ours, but for one rank too where it depends on no ranks (broadcast)."""
+    return COLLECTIVES[collective].bus_factor(2 if _constant(collective) else ranks)
+
+
+def _constant(collective: str) -> bool:
+    factor = COLLECTIVES[collective].bus_factor
+    return factor(2) == factor(3)
+
+
 def ranks_allowed(collective: str, low: float, high: float, up_to: int = _MOST_RANKS) -> tuple[int, int] | None:
     """The smallest and largest number of ranks whose bus factor lies in a range; None where none does.
 
-    A factor that does not depend on the ranks (broadcast) allows 2 to `up_to`.
+    A factor that does not depend on the ranks (broadcast) allows any number.
     """
-    factor = COLLECTIVES[collective].bus_factor
     if high < low:
         return None
+    if _constant(collective):
+        return (1, up_to) if low <= printed_factor(collective, 1) <= high else None
+
+    def factor(ranks: int) -> float:
+        return printed_factor(collective, ranks)
+
     first = 1 if low <= 0.0 else _first(lambda n: factor(n) >= low, up_to)
     last = _first(lambda n: factor(n) > high, up_to + 1) - 1
     return (first, last) if first <= last and first <= up_to else None

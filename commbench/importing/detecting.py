@@ -1,0 +1,73 @@
+"""Which tool wrote a log, by its content, and the runs of every tool that did.
+
+A file may hold runs of several tools. Each reader takes its own lines; what one of them could not read and another
+did is no reject, and rows that two readers claim belong to the first of them in READERS.
+"""
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from types import ModuleType
+
+from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
+
+# In the order of precedence. A reader may have MARKS, words of which one stands in any log of its tool: a log of many
+# megabytes is then not read line by line for tools that never wrote it.
+READERS = (
+    *("nccl_json", "nccl_text"),
+    *("osu", "imb"),
+)
+
+UNKNOWN = "no line of any format that can be read (docs/importing.md lists them)"
+
+
+def readers() -> Iterator[ModuleType]:
+    """The reader modules."""
+    for name in READERS:
+        yield import_module(f"commbench.importing.{name}")
+
+
+def read(lines: Sequence[Line], text: str, stated: Stated) -> Reading:
+    """All runs of a log.
+
+    Args:
+        text: the log as it stands, for the words that readers mark their tools with.
+    """
+    found: list[Reading] = []
+    for reader in readers():
+        marks: tuple[str, ...] = getattr(reader, "MARKS", ())
+        if (not marks or any(mark in text for mark in marks)) and reader.recognises(lines):
+            found.append(reader.read(lines, stated))
+    if not found:
+        return Reading(rejects=(Reject(None, UNKNOWN),))
+    return found[0] if len(found) == 1 else _together(found)
+
+
+def _together(readings: Sequence[Reading]) -> Reading:
+    runs: list[Run] = []
+    rejects: dict[tuple[int | None, str], Reject] = {}
+    claimed: set[int] = set()
+    taken: list[tuple[int, int]] = []
+    for reading in readings:
+        mine = {line for run in reading.runs for line in _row_lines(run)}
+        if mine & claimed:
+            mine = set()
+            kept = [run for run in reading.runs if not _row_lines(run) & claimed]
+        else:
+            kept = list(reading.runs)
+        claimed |= mine or {line for run in kept for line in _row_lines(run)}
+        runs += kept
+        taken += [run.lines for run in kept]
+    for reading in readings:
+        own = {run.lines for run in reading.runs}
+        others = [span for span in taken if span not in own]
+        for reject in reading.rejects:
+            within = reject.line is not None and any(first <= reject.line <= last for first, last in others)
+            if not within:
+                rejects.setdefault((reject.line, reject.reason), reject)
+    runs.sort(key=lambda run: run.lines)
+    warnings = tuple(dict.fromkeys(words for reading in readings for words in reading.warnings))
+    return Reading(tuple(runs), tuple(sorted(rejects.values(), key=lambda reject: reject.line or 0)), warnings)
+
+
+def _row_lines(run: Run) -> set[int]:
+    return {row.line for row in run.rows}
