@@ -5,29 +5,22 @@ tells the same one with another session.
 """
 
 import os
-import re
 import sys
-import time
-import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import msgspec
 
-from commbench.errors import CommbenchError
-from commbench.launching.identity import Identity, identify, no_launcher_error
 from commbench.measuring.command_line import TORCHRUN, Extras
 from commbench.measuring.last_words import leave_error_file
+from commbench.measuring.launched import Confirm, Launched, Program
 from commbench.measuring.options import Options, parse
 from commbench.measuring.session import Session
-from commbench.measuring.watch import Watch, catch_signals
 from commbench.sweepfile.reader import Sweep
 
 OpenSession = Callable[[Options], Session]
-Confirm = Callable[[Identity | None], Identity]
 
 WRONG, NOT_FINISHED = 1, 3  # exit codes of a run that went through
-PATIENCE = 5.0  # seconds
-TORCHRUN_GRACE, MPIRUN_GRACE = 3.0, 0.0  # seconds to look around after SIGTERM: SIGKILL follows after 30 and 0.3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,67 +49,22 @@ def run(
         extras: the program's own part of the command line.
         confirm: who this rank really is, given what its launcher's variables say; they are believed if it is None.
     """
-    identity: Identity | None = None
-    try:
-        identity = identify(os.environ)
-        if identity and identity.rank and {"-h", "--help"} & set(arguments):
-            return 0  # rank 0 prints it
-        options = parse(arguments, program, extras)
-        if confirm is not None:
-            identity = confirm(identity)
-        elif identity is None:
-            raise no_launcher_error(program)
-        return _watched(open_session, options, identity)
-    except CommbenchError as error:
-        if identity is None or identity.rank == 0 or (error.alone and not identity.local_rank):
-            print(f"{program}: {error}", file=sys.stderr, flush=True)
-            leave_error_file(str(error))
-        else:
-            time.sleep(PATIENCE)  # a launcher ends all ranks with the first that fails: let that be the one that speaks
-        return error.exit_code
+    return Program(
+        program, partial(parse, program=program, extras=extras), open_session, _measured_and_shown, confirm
+    ).run(arguments)
 
 
-def _watched(open_session: OpenSession, options: Options, identity: Identity) -> int:
-    """Run it with a watch beside it: whatever happens here, no other rank waits for this one for ever."""
-    signals = catch_signals()
-    environ = dict(os.environ)  # as the user has it: a session adds to it
-    session = open_session(options)
-    try:
-        board = session.meet(identity)
-    except CommbenchError as error:
-        error.alone = True  # the other ranks may have met
-        raise
-    grace = TORCHRUN_GRACE if identity.is_torchrun else MPIRUN_GRACE
-    watch = Watch(
-        identity.rank, identity.world_size, board, time_limit=options.time_limit, signals=signals, grace=grace
-    )
-    watch.start()
-    try:
-        return _measured_and_shown(session, options, identity, watch, environ)
-    except CommbenchError as error:
-        if error.alone:
-            watch.give_up(str(error), error.exit_code)
-        watch.stop()
-        session.leave()
-        raise
-    except Exception as error:  # a peer's death, a failing library, or a bug
-        if not isinstance(error, RuntimeError):
-            traceback.print_exc()
-        watch.give_up(f"{type(error).__name__}: {_brief(str(error))}")
-
-
-def _measured_and_shown(
-    session: Session, options: Options, identity: Identity, watch: Watch, environ: Mapping[str, str]
-) -> int:
+def _measured_and_shown(options: Options, launched: Launched) -> int:
     from commbench.measuring.facts import machine_facts
     from commbench.measuring.parts import describe_plan
     from commbench.measuring.reporter import Silent
     from commbench.measuring.sweeping import Run
     from commbench.showing.progress import Display
 
+    session, identity, watch = launched.session, launched.identity, launched.watch
     world = session.join()
     reporter = Display() if identity.rank == 0 else Silent()
-    measuring = Run(session, world, identity, options, watch, reporter, machine_facts(environ))
+    measuring = Run(session, world, identity, options, watch, reporter, machine_facts(launched.environ))
     code = 0
     if options.plan_only:
         if identity.rank == 0:
@@ -128,15 +76,7 @@ def _measured_and_shown(
         if identity.rank == 0:
             code = _show(recorder.sweeps(), options)
     watch.enter("done")
-    code = int(world.gather([code])[0, 0])  # and nobody leaves before rank 0 has shown the result
-    watch.stop()
-    session.leave()
-    return code
-
-
-def _brief(text: str) -> str:
-    """The first sentence of a library's message, without the source locations in front of it."""
-    return re.sub(r"^(\s*\[[^]]*\])+\s*", "", text.strip().partition("\n")[0]).partition(". ")[0][:300]
+    return int(world.gather([code])[0, 0])  # and nobody leaves before rank 0 has shown the result
 
 
 def _show(sweeps: Sequence[Sweep], options: Options) -> int:

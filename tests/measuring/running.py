@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import pytest
 
 from commbench import sweep
+from commbench.measuring import launched
 from commbench.measuring.options import Options, parse
 from commbench.measuring.recorder import Recorder
 from commbench.measuring.reporter import Silent
@@ -57,7 +58,7 @@ def launch(monkeypatch: pytest.MonkeyPatch) -> Launch:
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(Watch, "start", lambda watch: None)
     monkeypatch.setattr(Watch, "give_up", give_up)
-    monkeypatch.setattr(sweep, "catch_signals", lambda: None)
+    monkeypatch.setattr(launched, "catch_signals", lambda: None)
     return Launch()
 
 
