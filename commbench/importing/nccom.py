@@ -1,0 +1,226 @@
+"""Output of nccom-test, the benchmark of AWS Neuron: its tables, with the sizes that failed, and its JSON report.
+
+The header says which time it is (`time(us)`: the median of the calls). Bandwidths are labelled GB/s and were GiB/s in
+older versions: which of the two follows from size and time. Operation and ranks stand on the command line only, so
+without one the figures tell what fits.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from commbench.collectives import collective_named
+from commbench.dtypes import ELEMENT_BYTES, dtype_named
+from commbench.errors import UsageError
+from commbench.importing.collecting import Collector
+from commbench.importing.factors import SHARDING, fitting
+from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
+from commbench.importing.nccom_figures import average_note, unit_note
+from commbench.importing.printed import Printed, figure, reported, seconds
+from commbench.importing.rows import whole
+from commbench.importing.stating import Name, Ranks, collective, ranks
+
+NAME = "nccom-test"
+_HEADER = re.compile(r"\bsize\(B\)\s+count\(elems\)\s.*\btime\S*\(us\)")
+_COMMAND = re.compile(r"\bnccom-test\s+(?P<words>-?\w.*)$")
+_RANKS = re.compile(r"(?:^|\s)(?:-r|--nworkers)[\s=]{1,3}(\d{1,7})(?=\s|$)")
+_FOOTER = re.compile(r"Avg bus bandwidth:\s*(?P<average>[\d.eE+-]+) ?GB/s")
+_ERRORS = re.compile(r"(\d+) errors? found")
+_OPERATIONS = frozenset(
+    {*("all_reduce", "allr", "all_gather", "allg", "reduce_scatter", "redsct", "alltoall", "sendrecv", "permute")}
+)
+_STATISTICS = {
+    "time(us)": "median over calls",
+    "time:p50(us)": "median over calls",
+    "time:avg(us)": "mean over calls",
+    "time:min(us)": "fastest call",
+    "time:max(us)": "slowest call",
+}
+_POSSIBLE = ("all_reduce", *SHARDING, "send_recv")
+
+
+@dataclass
+class _Table:
+    """One table and what stands around it."""
+
+    line: int
+    columns: tuple[str, ...]
+    command: str | None = None
+    body: list[Line] = field(default_factory=list)
+    average: str | None = None
+
+
+def recognises(lines: Sequence[Line]) -> bool:
+    """The header of a table, or a JSON report."""
+    if any("count(elems)" in line.text and _HEADER.search(line.text) is not None for line in lines):
+        return True
+    return bool(_results(lines))
+
+
+def read(lines: Sequence[Line], stated: Stated) -> Reading:
+    """Each table as a run, or the report as one."""
+    tables = list(_tables(lines)) or list(_report(lines))
+    runs: list[Run] = []
+    rejects: list[Reject] = []
+    for table in tables:
+        run, refused = _run(table, stated)
+        rejects += refused
+        if run is not None:
+            runs.append(run)
+    return Reading(tuple(runs), tuple(rejects))
+
+
+def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
+    table: _Table | None = None
+    command: str | None = None
+    for line in lines:
+        text = line.text.strip()
+        if header := _HEADER.search(text):
+            if table is not None:
+                yield table
+            table, command = _Table(line.number, tuple(text[header.start() :].split()), command), None
+        elif started := _COMMAND.search(text):
+            command = started["words"]
+        elif table is None:
+            continue
+        elif footer := _FOOTER.search(text):
+            table.average = footer["average"]
+        elif text[:1].isdigit() and not _ERRORS.match(text) and table.average is None:
+            table.body.append(line)
+    if table is not None:
+        yield table
+
+
+def _results(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """The results of a JSON report, [] where the file is none."""
+    document = getattr(lines, "text", "")
+    if "count(elems)" not in document:
+        return []
+    try:
+        report = msgspec.json.decode(document)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return []
+    found = report.get("results") if isinstance(report, dict) else None
+    return [one for one in found if isinstance(one, dict) and "size(B)" in one] if isinstance(found, list) else []
+
+
+def _report(lines: Sequence[Line]) -> Iterator[_Table]:
+    """A report as a table with the lines of its sizes."""
+    numbers = (line.number for line in lines if '"size(B)"' in line.text)
+    table: _Table | None = None
+    for result in _results(lines):
+        columns = tuple(result)
+        if table is None or columns != table.columns:
+            if table is not None:
+                yield table
+            table = _Table(1, columns)
+        cells = [f"{cell:.9g}" if isinstance(cell, float) else str(cell).replace(" ", "_") for cell in result.values()]
+        table.body.append(Line(next(numbers, 1), " ".join(cells)))
+    if table is not None:
+        yield table
+
+
+def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
+    collected = Collector()
+    figures: list[tuple[Printed, Printed]] = []
+    for line in table.body:
+        pair = _take(line, table, collected)
+        if pair is not None:
+            figures.append(pair)
+    world, name, span = _identity(table, figures, stated)
+    footer: dict[str, object] = {}
+    notes: list[str] = [*world.notes, *name.notes]
+    unit = unit_note(collected.rows)
+    notes += [unit] if unit else []
+    if table.average is not None:
+        average, problem = average_note(table.average, [bus for _, bus in figures])
+        footer = {"average": average, "average_is_of_these_rows": problem is None}
+        notes += [problem] if problem else []
+    if not table.body:
+        collected.reject(table.line, "no row stands under the header")
+    run = Run(
+        tool=NAME,
+        variant="nccom-test",
+        collective=name.collective,
+        candidates=name.candidates,
+        collective_basis=name.basis,
+        world_size=world.number,
+        world_size_basis=world.basis,
+        world_size_range=span if world.number is None else None,
+        backend="neuron",
+        rows=collected.rows,
+        left_out=tuple(collected.left_out),
+        lines=collected.lines,
+        complete=True if table.average is not None else None,
+        footer=footer,
+        notes=tuple(notes),
+    )
+    return (run if collected.rows else None), collected.rejects
+
+
+def _identity(
+    table: _Table, figures: list[tuple[Printed, Printed]], stated: Stated
+) -> tuple[Ranks, Name, tuple[int, int] | None]:
+    """Ranks, collective and the span of ranks: from the command, the user, or what the bandwidths allow."""
+    words = (table.command or "").split()
+    operation = next((word for word in words if word in _OPERATIONS), None)
+    counted = _RANKS.search(table.command or "")
+    named = None if operation in (None, "permute") else collective_named(operation or "").name
+    told = int(counted[1]) if counted else stated.world_size
+    wanted = (named or stated.collective,) if named or stated.collective else _POSSIBLE
+    fits = fitting([name for name in wanted if name], figures, told)
+    lone = fits.collectives[0] if len(fits.collectives) == 1 and named is None and figures else None
+    name = collective(stated, named or lone, "command line" if named else "factor", fits.collectives)
+    span = fits.ranks if figures else None
+    world = ranks(stated, int(counted[1]) if counted else None, "command line", span)
+    return world, name, span
+
+
+def _take(line: Line, table: _Table, collected: Collector) -> tuple[Printed, Printed] | None:
+    """Take one row; its two bandwidths, None where the row is none."""
+    words = line.text.split()
+    size = whole(words[0])
+    if size is None:
+        collected.reject(line.number, "the size is no whole number")
+        return None
+    if len(words) > 1 and figure(words[1]) is None:
+        collected.leave_out(line.number, size, " ".join(words[1:]))
+        collected.reject(line.number, line.text.strip())
+        return None
+    if len(words) != len(table.columns):
+        collected.reject(line.number, f"{len(words)} of {len(table.columns)} columns: the row is cut or mixed")
+        return None
+    values = dict(zip(table.columns, words, strict=True))
+    column = next((name for name in table.columns if name.startswith("time") and name.endswith("(us)")), "")
+    time, rate, bus = (figure(values.get(name, "")) for name in (column, "algbw(GB/s)", "busbw(GB/s)"))
+    if time is None or rate is None or bus is None:
+        collected.reject(line.number, "a figure is no number")
+        return None
+    collected.row(
+        line.number,
+        size,
+        seconds(time.value),
+        dtype=_dtype(values.get("type", "")),
+        statistic=_STATISTICS.get(column, column),
+        reported={name: reported(word) for name, word in values.items()},
+        notes=_count_note(size, values),
+    )
+    return rate, bus
+
+
+def _count_note(size: int, values: dict[str, str]) -> tuple[str, ...]:
+    """Whether the count is that of the whole message."""
+    count, element = whole(values.get("count(elems)", "")), ELEMENT_BYTES.get(_dtype(values.get("type", "")) or "")
+    if count is None or element is None or count * element == size:
+        return ()
+    return (f"the count of {count} elements is not that of the printed size",)
+
+
+def _dtype(name: str) -> str | None:
+    try:
+        return dtype_named(name)
+    except UsageError:
+        return None

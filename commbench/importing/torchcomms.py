@@ -1,0 +1,230 @@
+"""Tables and CSV files of the performance tests of torchcomms: the old seven columns, and the new with the set-up.
+
+The size is what a rank sends: one rank's block of all_gather and gather, and of scatter, the whole message elsewhere.
+The time is rank 0's mean over calls. BusBw of all_gather, gather and scatter counts one block only, and builds before
+August 2026 may print GiB/s: both follow from size and time.
+"""
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from commbench.collectives import COLLECTIVES, collective_named
+from commbench.dtypes import dtype_named
+from commbench.errors import UsageError
+from commbench.importing.collecting import Collector
+from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
+from commbench.importing.printed import Printed, figure, is_rate, reported, seconds
+from commbench.importing.rows import whole
+from commbench.importing.stating import collective, ranks
+from commbench.sweepfile.records import Mode
+from commbench.units import GIB, GIGABYTE_PER_SECOND, MICROSECOND
+
+NAME = "torchcomms"
+_TITLE = re.compile(r"=== (?:(?P<mode>Synchronous|Asynchronous) )?(?P<operation>[A-Z]\w+) Performance ===")
+_SIZE, _RANKS = "SendMsgSize(B)", "Ranks"
+_TIMES = ("Avg(us)", "LatAvg(us)")
+_FIGURES = ("(B)", "(us)", "(GB/s)", "Iters", "Ranks", "SyncInterval")
+_NUMBERS = 13  # columns up to BusBw(GB/s) in the new table: what stands after them are names with blanks in them
+_BLOCKS = {"all_gather", "gather", "scatter"}
+_DECIMAL, _BINARY = GIGABYTE_PER_SECOND * MICROSECOND, GIB * MICROSECOND
+
+
+@dataclass
+class _Table:
+    """The rows of one operation under one header."""
+
+    line: int
+    columns: tuple[str, ...]
+    operation: str | None
+    asynchronous: bool | None
+    separated: bool
+    body: list[tuple[int, Mapping[str, str] | str]] = field(default_factory=list)
+
+
+def recognises(lines: Sequence[Line]) -> bool:
+    """The header of a table, in columns or with commas."""
+    return any(_header(line.text) is not None for line in lines)
+
+
+def read(lines: Sequence[Line], stated: Stated) -> Reading:
+    """Each operation under each header as a run."""
+    runs: list[Run] = []
+    rejects: list[Reject] = []
+    for table in _tables(lines):
+        run, refused = _run(table, stated)
+        rejects += refused
+        if run is not None:
+            runs.append(run)
+    return Reading(tuple(runs), tuple(rejects))
+
+
+def _header(text: str) -> tuple[tuple[str, ...], bool] | None:
+    """The names of the columns and whether commas separate them."""
+    if _SIZE not in text or "BusBw(GB/s)" not in text:
+        return None
+    separated = "," in text
+    names = tuple(name.strip() for name in (text.split(",") if separated else text.split()))
+    return (names, separated) if any(name in names for name in _TIMES) and _RANKS in names else None
+
+
+def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
+    title: re.Match[str] | None = None
+    header: tuple[tuple[str, ...], bool] | None = None
+    table: _Table | None = None
+    for line in lines:
+        text = line.text.strip()
+        if found := _TITLE.search(text):
+            title, header = found, None
+        elif named := _header(text):
+            header = named
+            if table is not None:
+                yield table
+            table = None
+        elif header is not None and (cells := _cells(text, *header)) is not None:
+            operation = cells.get("Collective") if isinstance(cells, dict) else None
+            operation = operation or (title["operation"] if title else None)
+            if table is None or (operation != table.operation and not isinstance(cells, str)):
+                if table is not None:
+                    yield table
+                asynchronous = None if title is None or title["mode"] is None else title["mode"] == "Asynchronous"
+                table = _Table(line.number, header[0], operation, asynchronous, header[1])
+            table.body.append((line.number, cells))
+    if table is not None:
+        yield table
+
+
+def _cells(text: str, names: tuple[str, ...], separated: bool) -> Mapping[str, str] | str | None:
+    """A row by its columns; why it cannot be read; or None for a line that is no row."""
+    if separated:
+        if "," not in text:
+            return None
+        words = [cell.strip() for cell in next(csv.reader([text]), [])]
+    else:
+        words = text.split()
+    place = names.index(_SIZE)
+    first = words[0] if words else ""
+    if not first or not (whole(first) is not None if place == 0 else re.fullmatch(r"[a-z]\w*", first)):
+        return None
+    if place and (len(words) <= place or whole(words[place]) is None):
+        return None
+    needed = len(names) if separated or len(names) <= _NUMBERS else _NUMBERS
+    if len(words) < needed or (len(words) > len(names) and len(names) <= _NUMBERS):
+        return f"{len(words)} of {len(names)} columns: the row is cut or mixed"
+    return dict(zip(names[: len(names) if separated else needed], words, strict=False))
+
+
+def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
+    found = _named(table.operation)
+    if table.operation is not None and (found is None or found == "send_recv"):
+        reason = f"{table.operation} is a ping-pong or no collective of ours: it is not imported"
+        return None, [Reject(line, reason, matters=False) for line, _ in table.body]
+    name = collective(stated, found, "named")
+    counts = {whole(cells[_RANKS]) for _, cells in table.body if not isinstance(cells, str)}
+    told = counts.pop() if len(counts) == 1 else None
+    world = ranks(stated, told or None, "column")
+    block = name.collective in _BLOCKS
+    collected = Collector(world.number, block)
+    readings: list[tuple[float, Printed, Printed]] = []
+    for line, cells in table.body:
+        if isinstance(cells, str):
+            collected.reject(line, cells)
+        elif name.collective is None:
+            collected.reject(line, "which operation it is stands in a title that is not in the log: state --collective")
+        elif told is None:
+            collected.reject(line, "the rows of one table have several numbers of ranks")
+        else:
+            _take(line, cells, name.collective, collected, readings)
+    notes = ["rank 0's mean over calls; nothing is checked"]
+    if block:
+        notes.append("the printed size is one rank's block; the message is that times the ranks")
+    if name.collective and world.number and (unit := _unit_note(name.collective, world.number, readings)):
+        notes.append(unit)
+    cut = bool(table.body) and isinstance(table.body[-1][1], str)
+    settings: dict[str, object] = {"operation": table.operation, "buffers": "same"}
+    if table.asynchronous is not None:
+        settings["asynchronous"] = table.asynchronous
+    run = Run(
+        tool=NAME,
+        variant="torchcomms CSV" if table.separated else "torchcomms table",
+        collective=name.collective,
+        collective_basis=name.basis,
+        world_size=world.number,
+        world_size_basis=world.basis,
+        mode=_mode(table),
+        rows=collected.rows,
+        left_out=tuple(collected.left_out),
+        lines=collected.lines,
+        complete=False if cut else None,
+        reason="the log is cut" if cut else None,
+        settings=settings,
+        notes=(*notes, *world.notes, *name.notes),
+    )
+    return (run if collected.rows or collected.left_out else None), collected.rejects
+
+
+def _named(operation: str | None) -> str | None:
+    if operation is None:
+        return None
+    try:
+        return collective_named(operation).name
+    except UsageError:
+        return None
+
+
+def _mode(table: _Table) -> Mode | None:
+    """Isolated where every call is waited for, pipelined where none is; old tables do not say."""
+    intervals = {cells.get("SyncInterval") for _, cells in table.body if not isinstance(cells, str)}
+    return {"1": "isolated", "0": "pipelined"}.get(intervals.pop() or "") if len(intervals) == 1 else None  # type: ignore[return-value]
+
+
+def _take(
+    line: int,
+    cells: Mapping[str, str],
+    name: str,
+    collected: Collector,
+    readings: list[tuple[float, Printed, Printed]],
+) -> None:
+    size = whole(cells[_SIZE])
+    column = next(column for column in _TIMES if column in cells)
+    time, bus = figure(cells[column]), figure(cells["BusBw(GB/s)"])
+    if size is None or time is None or bus is None:
+        collected.reject(line, "a figure is no number")
+        return
+    readings.append((float(size), time, bus))
+    dtype, op = cells.get("DType"), cells.get("ReduceOp")
+    collected.row(
+        line,
+        size,
+        seconds(time.value),
+        dtype=_dtype(dtype) if dtype else None,
+        op={"product": "prod"}.get(op, op) if op and op != "n/a" else None,
+        moves=COLLECTIVES[name].moves,
+        statistic="rank 0",
+        reported={column: reported(word) if column.endswith(_FIGURES) else word for column, word in cells.items()},
+    )
+
+
+def _dtype(word: str) -> str | None:
+    try:
+        return dtype_named(word)
+    except UsageError:
+        return None
+
+
+def _unit_note(name: str, world: int, readings: Sequence[tuple[float, Printed, Printed]]) -> str | None:
+    """What BusBw means: 10^9 or 2^30 bytes per second, by the factors that the tool itself uses."""
+    # its reduce has the factor of sharding collectives, where nccl-tests has 1
+    factor = COLLECTIVES["all_gather" if name == "reduce" else name].bus_factor(world)
+    rows = [(size * factor, time, bus) for size, time, bus in readings if size]
+    if not rows or not factor:
+        return None
+    decimal, binary = (
+        all(is_rate(bus.times(unit), size, time) for size, time, bus in rows) for unit in (_DECIMAL, _BINARY)
+    )
+    if binary and not decimal:
+        return "BusBw is GiB/s though labelled GB/s"
+    if not binary and not decimal:
+        return "BusBw does not follow from size and time"
+    return "BusBw counts one rank's block only" if name in _BLOCKS else None
