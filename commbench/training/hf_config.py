@@ -20,7 +20,7 @@ _LLAMA_KEYS = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_att
 _GPT_KEYS = ("n_embd", "n_layer", "vocab_size", "n_positions")
 _QKV_BIAS = ("qwen2",)  # model types whose q, k and v have a bias that no key mentions
 _QK_NORM = ("qwen3",)
-_TIED = ("gemma", "gemma2", "gpt2")  # tied where the config does not say
+_TIED = ("gemma", "gemma2")  # tied where the config does not say
 _FEW = 10**7  # no length of a model is larger; what is, is not a config
 
 
@@ -53,7 +53,7 @@ def _shapes(path: str, config: dict[str, Any]) -> Shapes:
     family = str(config.get("model_type") or "")
     name = str(config.get("_name_or_path") or "") or f"{family or 'model'} of {Path(path).name}"
     if "hidden_size" not in config and "n_embd" in config:
-        return _gpt(path, config, family).shapes(name, path)
+        return _gpt(path, config).shapes(name, path)
     assumptions = [] if family in ("llama", "mistral") else ["the model has Llama's parameters, in Llama's order"]
     return _llama(path, config, family).shapes(name, path, assumptions)
 
@@ -77,7 +77,7 @@ def _llama(path: str, config: dict[str, Any], family: str) -> Llama:
     )  # fmt: skip
 
 
-def _gpt(path: str, config: dict[str, Any], family: str) -> Gpt:
+def _gpt(path: str, config: dict[str, Any]) -> Gpt:
     hidden, layers, vocabulary, positions = (_length(path, config, key) for key in _GPT_KEYS)
     intermediate = _length(path, config, "n_inner", 4 * hidden)
     tied = _switch(path, config, "tie_word_embeddings", True)

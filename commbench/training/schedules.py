@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from commbench.errors import UsageError
-from commbench.training import ddp, deepspeed_zero12
+from commbench.training import ddp, deepspeed_zero12, fsdp
 from commbench.training.call import Ranks, Schedule
 from commbench.training.knobs import Described, described, read_knobs
 from commbench.training.shapes import Shapes
@@ -51,6 +51,9 @@ _ALL = (
     Strategy("dp", "replicas; gradients are all-reduced", ddp.VARIANTS, ddp.DdpKnobs, ddp.ddp),
     _zero12(1, "optimizer states sharded"),
     _zero12(2, "optimizer states and gradients sharded"),
+    Strategy(
+        "fsdp", "everything sharded, by PyTorch", fsdp.VARIANTS, fsdp.FsdpKnobs, fsdp.fsdp, absent=fsdp.ABSENT
+    ),
 )
 STRATEGIES: dict[str, Strategy] = {strategy.name: strategy for strategy in _ALL}
 

@@ -40,9 +40,11 @@ def sized(parameters: int, layers: int | None) -> Shapes:
     """
     if layers is None or not 1 <= layers <= _MOST_LAYERS or not 1 <= parameters <= _MOST_PARAMETERS:
         raise UsageError(
-            "a model of this size cannot be made", expected=f"1 to {_MOST_LAYERS} layers, at most 1e15 parameters",
-            found=f"{parameters:g} parameters in {'no' if layers is None else layers} layers", fix="write for example --parameters 7e9 --layers 32",
-        )  # fmt: skip
+            "a model of this size cannot be made",
+            expected=f"1 to {_MOST_LAYERS} layers (--layers), at most 1e15 parameters",
+            found=f"{parameters} parameters in {'no' if layers is None else layers} layers",
+            fix="write for example --parameters 7e9 --layers 32",
+        )
     hidden = _hidden(parameters, layers)
     if not hidden:
         raise UsageError(
