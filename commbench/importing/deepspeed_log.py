@@ -18,6 +18,7 @@ from commbench.importing.rows import whole
 from commbench.importing.stating import Ranks, collective, ranks
 
 NAME = "deepspeed"
+MARKS = ("Comm. Op",)  # one of them stands in any such log
 _HEADER = re.compile(r"Comm\. Op\s+Message Size\s+Count\s+(?P<names>Total .*)$")
 _NAMES = re.compile(r"\S.*?\)(?=\s|$)")
 _OPERATION = re.compile(r"\s{0,3}(?P<operation>[a-z]\w*)(?: \| \[Caller Func: .*)?\s*$")
@@ -80,7 +81,7 @@ def read(lines: Sequence[Line], stated: Stated) -> Reading:
             rejects += of_section
             if run is not None:
                 runs.append(run)
-    return Reading(tuple(runs), tuple(rejects))
+    return Reading(tuple(runs), tuple(sorted(rejects, key=lambda reject: reject.line or 0)))
 
 
 def _summaries(lines: Sequence[Line]) -> list[tuple[list[_Section], list[Reject]]]:

@@ -14,7 +14,7 @@ from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
 # megabytes is then not read line by line for tools that never wrote it.
 READERS = (
     *("nccl_json", "nccl_text"),
-    *("osu", "imb"),
+    *("osu", "imb", "param", "ds_bench", "deepspeed_log", "nccom", "stas00", "torchcomms", "torch_bench"),
 )
 
 UNKNOWN = "no line of any format that can be read (docs/importing.md lists them)"

@@ -18,6 +18,7 @@ from commbench.importing.stating import collective, ranks
 from commbench.units import GIGABYTE_PER_SECOND, MICROSECOND
 
 NAME = "ds_bench"
+MARKS = ("Performance of ",)  # one of them stands in any such log
 _TITLE = re.compile(r"---- ?Performance of (?P<operation>\w[\w ]{0,30}?) on (?P<ranks>\d{1,7}) devices ?-*")
 _HEADER = re.compile(
     r"Size \(Bytes\)\s+Description\s+Duration(?P<raw> ?\(us\))?\s+Throughput \((?P<unit>G[Bb]ps)\)\s+BusBW \(\w+\)"

@@ -15,6 +15,11 @@ class Fitting(NamedTuple):
     ranks: tuple[int, int] | None
 
 
+def sole(names: Sequence[str]) -> str | None:
+    """The name, where only one is left."""
+    return names[0] if len(names) == 1 else None
+
+
 def fitting(names: Sequence[str], figures: Iterable[tuple[Printed, Printed]], world_size: int | None = None) -> Fitting:
     """The collectives among `names` whose bus factor, for `world_size` ranks or for any, explains every row.
 

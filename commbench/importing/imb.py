@@ -16,6 +16,7 @@ from commbench.importing.printed import decimals
 from commbench.importing.stating import collective, ranks
 
 NAME = "imb"
+MARKS = ("Benchmarking ",)  # one of them stands in any such log
 _PRODUCT = re.compile(r"Intel ?\(R\) MPI Benchmark(?:s| Suite) V?(\d[\w.]*)", re.IGNORECASE)
 _TITLE = re.compile(r"#?\s*Benchmarking\s+(?:Multi-)?(\w+)\s*$")
 _PROCESSES = re.compile(r"#?\s*#processes = (\d{1,7})\b")

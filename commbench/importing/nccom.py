@@ -16,7 +16,7 @@ from commbench.collectives import collective_named
 from commbench.dtypes import ELEMENT_BYTES, dtype_named
 from commbench.errors import UsageError
 from commbench.importing.collecting import Collector
-from commbench.importing.factors import SHARDING, fitting
+from commbench.importing.factors import SHARDING, fitting, sole
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
 from commbench.importing.nccom_figures import average_note, unit_note
 from commbench.importing.printed import Printed, figure, reported, seconds
@@ -24,6 +24,7 @@ from commbench.importing.rows import whole
 from commbench.importing.stating import Name, Ranks, collective, ranks
 
 NAME = "nccom-test"
+MARKS = ("count(elems)",)  # one of them stands in any such log
 _HEADER = re.compile(r"\bsize\(B\)\s+count\(elems\)\s.*\btime\S*\(us\)")
 _COMMAND = re.compile(r"\bnccom-test\s+(?P<words>-?\w.*)$")
 _RANKS = re.compile(r"(?:^|\s)(?:-r|--nworkers)[\s=]{1,3}(\d{1,7})(?=\s|$)")
@@ -170,11 +171,9 @@ def _identity(
     counted = _RANKS.search(table.command or "")
     named = None if operation in (None, "permute") else collective_named(operation or "").name
     told = int(counted[1]) if counted else stated.world_size
-    wanted = (named or stated.collective,) if named or stated.collective else _POSSIBLE
-    fits = fitting([name for name in wanted if name], figures, told)
-    lone = fits.collectives[0] if len(fits.collectives) == 1 and named is None and figures else None
-    name = collective(stated, named or lone, "command line" if named else "factor", fits.collectives)
-    span = fits.ranks if figures else None
+    fits = fitting(_POSSIBLE, figures, told).collectives if figures else ()
+    name = collective(stated, named or sole(fits), "command line" if named else "factor", fits)
+    span = fitting((name.collective,) if name.collective else fits, figures).ranks if figures else None
     world = ranks(stated, int(counted[1]) if counted else None, "command line", span)
     return world, name, span
 

@@ -20,6 +20,7 @@ from commbench.importing.stating import Ranks, collective, ranks
 from commbench.sweepfile.records import Mode
 
 NAME = "osu"
+MARKS = ("Latency Test", "Bandwidth Test", "Rate Test", "OMB Python MPI")  # one of them stands in any such log
 _LOGGER = re.compile(r"^\{[\w.]+:\d+\} \w+ - ")  # a Python logger, after its time
 _TITLE = re.compile(
     r"#?\s*(?:OSU (?P<library>[A-Z][\w+]*)(?:-(?P<device>\w+))?|(?P<python>OMB Python MPI)|(?P<demo>MPI)) "

@@ -19,6 +19,7 @@ from commbench.importing.stating import collective, ranks
 from commbench.units import GIGABYTE_PER_SECOND, MICROSECOND
 
 NAME = "param"
+MARKS = ("COMMS-RES",)  # one of them stands in any such log
 _HEADER = re.compile(r"COMMS-RES(?:-QUANT)?\s+(?P<names>(?:total-)?size \(B\).*)$")
 _ROW = re.compile(
     r"COMMS-RES-(?P<quantised>QUANT-)?(?P<operation>[a-z]\w*)-(?P<dtype>[A-Za-z]\w*)(?P<tag>\S*)\s+(?P<values>\d.*)$"
@@ -173,6 +174,7 @@ def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
     notes = ["p50, p75, p95, Min and Max are over ranks, not over calls"]
     if vector:
         notes.append(f"measured with {table.operation}; its BusBW is printed with a factor of 1")
+    cut = any(reject.matters and (reject.line or 0) > table.points[-1].line for reject in table.rejects)
     tags = sorted({point.tag for point in table.points if point.tag})
     run = Run(
         tool=NAME,
@@ -186,6 +188,8 @@ def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
         left_out=tuple(collected.left_out),
         lines=collected.lines,
         settings={"operation": table.operation} | ({"tag": ", ".join(tags)} if tags else {}),
+        complete=False if cut else None,
+        reason="the log is cut" if cut else None,
         notes=(*notes, *world.notes, *name.notes),
     )
     return (run if collected.rows or collected.left_out else None), table.rejects + collected.rejects

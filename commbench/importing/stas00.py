@@ -8,16 +8,17 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from commbench.collectives import COLLECTIVES, collective_named
+from commbench.collectives import collective_named
 from commbench.errors import UsageError
 from commbench.importing.collecting import Collector
-from commbench.importing.factors import SHARDING, fitting
+from commbench.importing.factors import SHARDING, fitting, sole
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
 from commbench.importing.printed import Printed, figure
 from commbench.importing.stating import collective, ranks
 from commbench.units import GIB, GIGABYTE_PER_SECOND, KIB, MIB, TIB
 
 NAME = "stas00"
+MARKS = ("busbw",)  # one of them stands in any such log
 _SENTENCE = re.compile(
     r"The (?:average |(?P<payload>\d[\d.]*)GiB payload )bandwidth of (?P<operation>\w+) over (?P<ranks>\d{1,7}) ranks"
     r"(?: \((?P<warmups>\d+) warmups / (?P<trials>\d+) trials\))?"
@@ -107,16 +108,14 @@ def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
     sentence = table.sentence
     named = _named(sentence["operation"]) if sentence else None
     told = int(sentence["ranks"]) if sentence else None
-    wanted = tuple(name for name in (named or stated.collective,) if name in COLLECTIVES) or _POSSIBLE
-    fits = fitting(wanted, figures, told or stated.world_size)
-    lone = fits.collectives[0] if len(fits.collectives) == 1 and figures else None
-    name = collective(stated, named or lone, "named" if named else "factor", fits.collectives)
-    span = fits.ranks if figures else None
+    fits = fitting(_POSSIBLE, figures, told or stated.world_size).collectives if figures else ()
+    name = collective(stated, named or sole(fits), "named" if named else "factor", fits)
+    span = fitting((name.collective,) if name.collective else fits, figures).ranks if figures else None
     world = ranks(stated, told, "header", span)
     notes = ["no time is printed: it is the payload over algbw, a mean over calls, so a little too short"]
     if table.profile:
         notes = ["no time is printed: it is the payload over algbw of one call, a mean over ranks"]
-    if told and figures and not fits.collectives:
+    if told and figures and name.collective not in fits:
         notes.append(f"busbw over algbw is not the factor of {told} ranks")
     settings: dict[str, object] = {"buffers": "same"}
     if sentence and sentence["trials"]:

@@ -6,7 +6,16 @@ from typing import Any
 from commbench.importing.foreign import Row, Run, Stated
 from commbench.importing.nccl_rows import RowTable
 from commbench.measuring.nccl_log import Link
-from commbench.sweepfile.records import End, Header, LeftOut, Measurement, Record, Source, Transport
+from commbench.sweepfile.records import (
+    End,
+    Header,
+    LeftOut,
+    Measurement,
+    Placement,
+    Record,
+    Source,
+    Transport,
+)
 
 _NOT_STATED = ""  # a log without times; the time of the import would be taken for that of the run
 _ROTATES = frozenset({"nccl-tests", "rccl-tests"})  # they move through their largest buffer from call to call
@@ -115,41 +124,22 @@ def calls_per_sample(run: Run) -> int | None:
 
 def summary(run: Run) -> dict[str, Any]:
     """What a sweep of `import --json` says beside its header: how much was read, how it is known, what was printed."""
-    rows = run.rows
-    lines = list(dict.fromkeys(rows.lines)) if isinstance(rows, RowTable) else list({row.line: None for row in rows})
-    collectives = [run.collective] if run.collective else []
-    checked: dict[str, bool] = {}
-    dtypes: dict[str, None] = {}
-    placements: dict[str | None, None] = {}
-    wrong = 0
-    for row in rows:
-        placements[row.placement] = None
-        if row.dtype:
-            dtypes[row.dtype] = None
-        wrong += row.correct is False
-        place = row.placement or "unknown"
-        checked[place] = checked.get(place, False) or row.correct is not None
+    facts = _facts(run.rows)
     return {
         "tool": run.tool,
         "version": run.version,
         "variant": run.variant,
         "collective": run.collective,
-        "collectives": collectives,
+        "collectives": [run.collective] if run.collective else [],
         "collective_basis": run.collective_basis,
         "candidates": list(run.candidates),
         "world_size": run.world_size,
         "world_size_basis": run.world_size_basis,
         "world_size_range": list(run.world_size_range) if run.world_size_range else None,
-        "rows": len(lines),
-        "measured": len(rows),
+        **facts,
         "zero_rows": sum(skipped.message_bytes == 0 for skipped in run.left_out),
         "left_out": [skipped._asdict() for skipped in run.left_out],
         "lines": list(run.lines),
-        "placements": [place for place in placements if place is not None],
-        "dtypes": list(dtypes),
-        "wrong_rows": wrong,
-        "checked": any(checked.values()),
-        "checked_by_placement": checked,
         "complete": run.complete,
         "reason": run.reason,
         "average": run.footer.get("average") if run.footer.get("average_is_of_these_rows") else None,
@@ -158,4 +148,34 @@ def summary(run: Run) -> dict[str, Any]:
         "out_of_bounds": run.footer.get("out_of_bounds"),
         "out_of_bounds_verdict": run.footer.get("out_of_bounds_verdict"),
         "notes": list(run.notes),
+    }
+
+
+def _facts(rows: Sequence[Row]) -> dict[str, Any]:
+    """What can be counted in the rows: of a large table by its columns."""
+    if isinstance(rows, RowTable):
+        codes = set(rows.placements)
+        known: dict[Placement, int] = {"out": 1, "in": 2}
+        places: list[Placement] = [name for name, code in known.items() if code in codes]
+        checked = {name: rows.checked(name) for name in places} | (
+            {"unknown": rows.checked(None)} if 0 in codes else {}
+        )
+        dtypes = [kind.our_dtype for kind in rows.used_kinds if kind.our_dtype]
+        lines, wrong = len(set(rows.lines)), rows.wrong_rows
+    else:
+        places = [name for name in ("out", "in") if any(row.placement == name for row in rows)]
+        checked = {}
+        for row in rows:
+            name = row.placement or "unknown"
+            checked[name] = checked.get(name, False) or row.correct is not None
+        dtypes = [row.dtype for row in rows if row.dtype]
+        lines, wrong = len({row.line for row in rows}), sum(row.correct is False for row in rows)
+    return {
+        "rows": lines,
+        "measured": len(rows),
+        "placements": places,
+        "dtypes": list(dict.fromkeys(dtypes)),
+        "wrong_rows": wrong,
+        "checked": any(checked.values()),
+        "checked_by_placement": checked,
     }

@@ -18,6 +18,7 @@ from commbench.importing.stating import collective, ranks
 from commbench.units import GIGABYTE_PER_SECOND
 
 NAME = "torch-bench"
+MARKS = ("tput_avg (Gbps):",)  # one of them stands in any such log
 _RESULT = re.compile(r"tput_avg \(Gbps\):\s*(?P<tput>\S+)(?:\s+busbw_avg \(Gbps\):\s*(?P<bus>\S+))?\s*$")
 _DECIMAL_SIZE = re.compile(r"\bdata size: (?P<size>\d[\d.]{0,20}) GB\b")
 _BINARY_SIZE = re.compile(r"\bSize: (?P<size>\d[\d.]{0,20} ?[KMGT]?B)\s*$")

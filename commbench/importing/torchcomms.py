@@ -22,6 +22,7 @@ from commbench.sweepfile.records import Mode
 from commbench.units import GIB, GIGABYTE_PER_SECOND, MICROSECOND
 
 NAME = "torchcomms"
+MARKS = ("SendMsgSize(B)",)  # one of them stands in any such log
 _TITLE = re.compile(r"=== (?:(?P<mode>Synchronous|Asynchronous) )?(?P<operation>[A-Z]\w+) Performance ===")
 _SIZE, _RANKS = "SendMsgSize(B)", "Ranks"
 _TIMES = ("Avg(us)", "LatAvg(us)")
