@@ -16,10 +16,13 @@ from commbench.errors import CommbenchError, UsageError
 VERBS = {
     "sweep": ("commbench.sweep", "measure collectives; usually torchrun ... -m commbench.sweep"),
     "nccl-tests": ("commbench.verbs.nccl_tests", "run nccl-tests' programs and keep their rows as a sweep file"),
-    "import": ("commbench.verbs.importing", "turn other tools' logs into sweeps: nccl-tests, rccl-tests, OSU, IMB and more"),
+    "import": ("commbench.verbs.importing", "turn other tools' logs (nccl-tests, OSU, IMB ...) into sweeps"),
     "show": ("commbench.showing.show", "print sweep files: table, markdown, csv, json, nccl-tests"),
     "schema": ("commbench.sweepfile.schema", "print the JSON Schema of a sweep file"),
+    "fit": ("commbench.verbs.fit", "latency and bandwidth of each collective, with intervals"),
+    "predict": ("commbench.verbs.predict", "the time of a message, from sweeps or saved models"),
     "training": ("commbench.verbs.training", "predict the communication of a training step from sweeps"),
+    "compare": ("commbench.verbs.compare", "compare sweeps: ratios, significance, crossover, verdict"),
     "doctor": ("commbench.doctor", "look at launcher, devices and libraries before measuring"),
 }
 

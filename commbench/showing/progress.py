@@ -55,7 +55,8 @@ class Display:
             self._bar = None
 
     def _line(self, text: str) -> None:
-        self._console.print(f"[{self._done}/{self._total}] {text}", markup=False, soft_wrap=True)
+        place = f"{self._done}/{self._total}" if self._total else f"{self._done}"  # nobody knows how many will come
+        self._console.print(f"[{place}] {text}", markup=False, soft_wrap=True)
 
 
 def result(record: Measurement, ranks: int) -> str:

@@ -12,7 +12,7 @@ from commbench.importing.nccl_tests.options import OWN, Options
 SLOWEST = "3"
 
 # what the one value of a row is, by -a
-STATISTICS = {"0": "rank 0", "1": "mean over ranks", "2": "fastest rank", SLOWEST: "slowest rank"}
+STATISTICS = {"0": "rank 0", "1": "mean over ranks", "2": "minimum over ranks", SLOWEST: "maximum over ranks"}
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,8 @@ def command(binary: Binary, able: Capabilities, options: Options, json_file: Pat
     arguments = [*(("-J", str(json_file)) if able.json else ()), *shown]
     # without -a nccl-tests averages over ranks
     statistic = STATISTICS.get(own.get("a", "1"), STATISTICS["1"])
+    if options.number("C", 0):
+        statistic = f"CPU time, {statistic}"
     return Command(binary, tuple(arguments), tuple(shown), statistic, json_file if able.json else None)
 
 
@@ -70,5 +72,5 @@ def remarks(options: Options, able: Capabilities) -> Iterator[str]:
         yield "its --help says nothing: only the options that every version has are used, and its table is read"
     elif not able.slowest and "a" not in options.own:
         yield "this version has no -a 3: its times are means over ranks, not the slowest rank's"
-    if options.own.get("c") == "0":
+    if options.number("c", 1) == 0:
         yield "-c 0: nothing is checked, whatever its footer says"

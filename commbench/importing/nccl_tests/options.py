@@ -1,4 +1,4 @@
-"""The command line of `commbench nccl-tests`: our long options, and nccl-tests' own letters, which reach it as they are.
+"""The command line of `commbench nccl-tests`: our long options, and nccl-tests' own letters, passed on as they are.
 
 Only -J and -T are ours here: -J names the sweep file, -T limits the whole run of each program.
 """
@@ -14,6 +14,7 @@ from commbench.collectives import DEFAULT_COLLECTIVES, collective_named, operato
 from commbench.dtypes import dtype_named
 from commbench.errors import UsageError
 from commbench.importing.nccl_tests.binaries import PROGRAMS
+from commbench.sweepfile.records import Mode
 from commbench.units import parse_duration, parse_size
 
 PROGRAM = "commbench nccl-tests"
@@ -93,6 +94,13 @@ class Options:
     def number(self, letter: str, default: int) -> int:
         """The value of an option that takes a whole number."""
         return int(self.own[letter], 0) if letter in self.own else default
+
+    @property
+    def mode(self) -> Mode | None:
+        """Calls are issued back to back, unless -z waits after each; with -G they stand in a graph."""
+        if self.number("G", 0):
+            return "graph"
+        return None if self.number("z", 0) else "pipelined"
 
     @property
     def processes_gpus(self) -> int:

@@ -19,6 +19,8 @@ from typing import Literal, Self
 MARK = "COMMBENCH_RUN"
 
 GRACE = 5.0  # seconds between SIGTERM and SIGKILL: mpirun and srun end their ranks on other hosts meanwhile
+_ORPHANS = 0.5  # … for what is left when the program itself has ended
+_TRIES = 50  # rounds of SIGKILL, 0.1 s apart: what survives them waits in the kernel for a device
 _TICK = 0.1  # seconds between two looks at limits and signals
 _LEFT_OPEN = 2.0  # seconds that output may stay open after the program has ended: what holds it then is a leftover
 _LONGEST_LINE = 1 << 20  # bytes; a longer one is no line of a table and comes in pieces
@@ -39,6 +41,7 @@ class ProcessTree:
 
     def __init__(self, words: Sequence[str], environ: Mapping[str, str]) -> None:
         self._mark = f"{MARK}={uuid.uuid4()}".encode()
+        self._stuck = False  # something of it survives SIGKILL: waiting for it would take for ever
         name, _, value = self._mark.decode().partition("=")
         # A session of its own: Ctrl-C of the terminal comes to us alone, and we end the tree in order.
         self._root = subprocess.Popen(
@@ -61,7 +64,7 @@ class ProcessTree:
             for pipe, stream in ((self._root.stdout, "out"), (self._root.stderr, "err")):
                 os.set_blocking(pipe.fileno(), False)
                 selector.register(pipe, selectors.EVENT_READ, stream)
-            while selector.get_map() or self.status is None:
+            while (selector.get_map() or self.status is None) and not self._stuck:
                 for key, _ in selector.select(_TICK):
                     try:
                         piece = os.read(key.fd, 65536)
@@ -74,7 +77,8 @@ class ProcessTree:
                         yield key.data, line
                 yield None
                 if not selector.get_map():
-                    time.sleep(_TICK if self.status is None else 0.0)
+                    with suppress(subprocess.TimeoutExpired):
+                        self._root.wait(_TICK)
                 elif self.status is not None:
                     ended_at = ended_at or time.monotonic()
                     if time.monotonic() - ended_at > _LEFT_OPEN:
@@ -93,15 +97,20 @@ class ProcessTree:
         if self._root.poll() is None:
             with suppress(ProcessLookupError):
                 self._root.terminate()
-        self._wait(grace)
-        for _ in range(50):
-            members = self._members()
+            with suppress(subprocess.TimeoutExpired):
+                self._root.wait(grace)
+        patience = min(grace, _ORPHANS)
+        for _ in range(_TRIES):
+            until = time.monotonic() + patience
+            while (members := self._members()) and time.monotonic() < until:
+                time.sleep(0.02)
             if not members and self._root.poll() is not None:
                 return
             for pid in members:
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
-            self._wait(0.1)
+            patience = 0.1
+        self._stuck = True
 
     def __enter__(self) -> Self:
         return self
@@ -113,11 +122,6 @@ class ProcessTree:
         for pipe in (self._root.stdout, self._root.stderr):
             if pipe is not None:
                 pipe.close()
-
-    def _wait(self, seconds: float) -> None:
-        until = time.monotonic() + seconds
-        while time.monotonic() < until and (self._root.poll() is None or self._members()):
-            time.sleep(0.02)
 
     def _members(self) -> list[int]:
         """The living processes of the tree."""

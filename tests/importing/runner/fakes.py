@@ -34,8 +34,9 @@ class Result:
         return json.loads(self.stdout)
 
 
-def install(folder: Path, *names: str, program: Path = Path(__file__).with_name("fake.py")) -> Path:
+def install(folder: Path, *names: str) -> Path:
     """Put fakes of these names into a folder."""
+    program = Path(__file__).with_name("fake.py")
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         script = folder / name

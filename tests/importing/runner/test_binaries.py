@@ -14,8 +14,11 @@ def nothing(name: str) -> str | None:
     return None
 
 
-def where(collective: str = "all_reduce", folder: Path | None = None, *, launched: bool = False, **environ: str) -> str:
+def where(
+    collective: str = "all_reduce", folder: Path | None = None, *, launched: bool = False, home: Path | None = None
+) -> str:
     """The path that is found on a machine with nothing but what the arguments name."""
+    environ = {HOME: str(home)} if home else {}
     return find(collective, folder, environ, launched=launched, which=nothing, usual=()).path
 
 
@@ -31,14 +34,14 @@ def test_the_checkout_may_be_named_instead_of_its_build_folder(tmp_path: Path) -
 
 def test_the_home_variable_is_next(tmp_path: Path) -> None:
     install(tmp_path / "build", "sendrecv_perf")
-    assert where("send_recv", **{HOME: str(tmp_path)}) == str(tmp_path / "build" / "sendrecv_perf")
+    assert where("send_recv", home=tmp_path) == str(tmp_path / "build" / "sendrecv_perf")
 
 
 def test_a_named_folder_without_the_program_is_not_replaced_by_another_place(tmp_path: Path) -> None:
     """Another build would be measured without the user knowing."""
     install(tmp_path / "home", "all_reduce_perf")
     with pytest.raises(UsageError):
-        where(folder=tmp_path / "empty", **{HOME: str(tmp_path / "home")})
+        where(folder=tmp_path / "empty", home=tmp_path / "home")
 
 
 def test_path_comes_before_the_usual_places(tmp_path: Path) -> None:
