@@ -27,9 +27,9 @@ def draw(predictions: Sequence[StepPrediction], *, gpu_memory: int | None = None
         gpu_memory: bytes of a GPU, to say what does not fit.
         compute: how the time of the computation was found, in words.
     """
-    parts = [*_heading(predictions, compute), "", _page(_steps(predictions, gpu_memory))]
+    parts = [*_heading(predictions, compute), "", page(_steps(predictions, gpu_memory))]
     if any(each.priced for each in predictions):
-        parts += ["where the time goes (calls one after the other, nothing hidden)", "", _page(_phases(predictions))]
+        parts += ["where the time goes (calls one after the other, nothing hidden)", "", page(_phases(predictions))]
     parts += _notes(predictions, overlapped=compute is not None)
     return "\n".join(parts) + "\n"
 
@@ -46,7 +46,7 @@ def draw_schedule(schedule: Schedule, priced: PricedStep | None = None) -> str:
     ]  # fmt: skip
     head = ("#", "phase", "pass", "collective", "redop", "type", "elements", "bytes", "group", "time", "carries")
     title = f"{schedule.strategy} {schedule.variant}: {schedule.framework} {schedule.version}, {schedule.source}"
-    return clean(title) + "\n\n" + _page(_filled(head, rows, right={0, 2, 6, 7, 9}, drop_constant={2})) + "\n"
+    return clean(title) + "\n\n" + page(filled(head, rows, right={0, 2, 6, 7, 9}, drop_constant={2})) + "\n"
 
 
 def _heading(predictions: Sequence[StepPrediction], compute: str | None) -> list[str]:
@@ -64,7 +64,7 @@ def _steps(predictions: Sequence[StepPrediction], gpu_memory: int | None) -> Tab
         "latency\n%", "beyond\ncalls", "exposed", "step", "scaling\n%", "break-even\nbusbw", "memory", "fits",
     )  # fmt: skip
     rows = [(*_what(each), *_time(each), *_hidden(each), *_memory(each, gpu_memory)) for each in predictions]
-    return _filled(head, rows, right=set(range(3, 17)), drop_empty=True)
+    return filled(head, rows, right=set(range(3, 17)), drop_empty=True)
 
 
 def _what(each: StepPrediction) -> Cells:
@@ -120,7 +120,7 @@ def _phases(predictions: Sequence[StepPrediction]) -> Table:
             rows.setdefault(key, {})[step.source] = format_seconds(total.seconds)
     head = ("strategy", "variant", "ranks", "phase", "collective", "calls", "messages", *names)
     cells = [(*key, *(times.get(name, "") for name in names)) for key, times in rows.items()]
-    return _filled(head, cells, right={2, 5, 6, *range(7, len(head))}, drop_constant={2})
+    return filled(head, cells, right={2, 5, 6, *range(7, len(head))}, drop_constant={2})
 
 
 def _notes(predictions: Sequence[StepPrediction], *, overlapped: bool) -> list[str]:
@@ -170,7 +170,7 @@ def _assumptions(predictions: Sequence[StepPrediction], *, overlapped: bool) -> 
     return [*found, *memory.ASSUMPTIONS, *(overlap.ASSUMPTIONS if overlapped else ())]
 
 
-def _filled(
+def filled(
     head: Cells,
     rows: Sequence[Cells],
     *,
@@ -197,7 +197,7 @@ def clean_lines(text: str) -> str:
     return "\n".join(clean(line) for line in text.split("\n"))
 
 
-def _page(table: Table) -> str:
+def page(table: Table) -> str:
     page = io.StringIO()
     console = Console(file=page, width=1000, color_system=None, force_terminal=False, legacy_windows=False)
     console.print(table, crop=False)

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
+from commbench.collectives import Placement
 from commbench.dtypes import ELEMENT_BYTES
 from commbench.errors import ModelRefused
 from commbench.modelling.fitting import fit_curve
@@ -29,7 +30,7 @@ class Kind(NamedTuple):
     collective: str
     op: str | None
     dtype: str
-    placement: str
+    placement: Placement
     ranks: int
     on_hosts: bool  # spread over hosts rather than within one
 
@@ -69,7 +70,7 @@ class Candidate:
         return self.fit()
 
 
-def placement(collective: str, strategy: str) -> str:
+def placement(collective: str, strategy: str) -> Placement:
     """Where frameworks put the result: in place, but for fully_shard's reduce_scatter into a tensor of its own."""
     return "out" if collective == "reduce_scatter" and strategy == "fsdp" else "in"
 

@@ -1,0 +1,113 @@
+"""One replay on all ranks: meet, find out what can be issued, predict, issue the calls in order, compare."""
+
+from collections.abc import Sequence
+from statistics import median
+
+import numpy as np
+
+from commbench.errors import UsageError
+from commbench.measuring.continuing import on_rank_0
+from commbench.measuring.core import measure
+from commbench.measuring.launched import Launched
+from commbench.measuring.seam import Backend, Case, Operation, World
+from commbench.measuring.stopping import Rule
+from commbench.measuring.sweeping import look, memory_of
+from commbench.replaying.issuing import as_issued, case_of, differs, open_backends, possible
+from commbench.replaying.options import ReplayOptions
+from commbench.training.call import Schedule
+from commbench.training.pricing import PricedStep, price
+from commbench.training.replayed import Replay
+from commbench.training.sources import Source, read_sources
+
+
+def replay(options: ReplayOptions, launched: Launched, world: World) -> Replay:
+    """Replay the step that was asked for. Collective; every rank gets the same result, but for `priced`.
+
+    Raises:
+        CommbenchError: the step makes no sense on these ranks, does not fit, or the sweep does not answer.
+    """
+    session, watch = launched.session, launched.watch
+    members = look(session, world, launched.identity, options.sweep)
+    (asked,) = options.steps.schedules(world.size)
+    if not asked.calls:
+        raise UsageError("this step has no collectives to replay", expected="two ranks or more",
+                         found=f"{asked.strategy} on {world.size} rank", fix="start more ranks")  # fmt: skip
+    cases = [case_of(call, asked.strategy, session.placements, options.mode) for call in asked.calls]
+    memory = memory_of(session, world, members, options.sweep)
+    backends = open_backends(session, world, asked.calls, cases, memory)
+    of_call = [backends[call.group] for call in asked.calls]
+    runnable: dict[tuple[int, Case], Case] = {}
+    for backend, case in zip(of_call, cases, strict=True):
+        if (id(backend), case) not in runnable:
+            watch.enter("warm-up", case)
+            runnable[id(backend), case] = possible(backend, case)
+    cases = [runnable[id(backend), case] for backend, case in zip(of_call, cases, strict=True)]
+    schedule = _as_issued(asked, cases)
+    watch.enter("waiting")
+    priced = on_rank_0(world, lambda: _priced(options, schedule)) if options.sweeps else None
+    if options.sweeps:
+        predicted = world.exchange([each.seconds for each in priced.calls] if priced else None)[0]
+        origin = f"{', '.join(options.sweeps)}, mode {options.mode}"
+    else:
+        predicted = _measured_first(of_call, cases, launched)
+        origin = f"the step's own sizes, measured first in mode {options.mode}"
+    wrong, times = _issued(of_call, cases, options, launched, expected=sum(predicted))
+    notes = [differs(call, issued) for call, issued in zip(asked.calls, schedule.calls, strict=True)]
+    return Replay(
+        schedule, session.backend_name(), options.mode, times, tuple(predicted), origin,
+        tuple(dict.fromkeys(note for note in notes if note)), wrong, priced,
+    )  # fmt: skip
+
+
+def _as_issued(asked: Schedule, cases: Sequence[Case]) -> Schedule:
+    from dataclasses import replace
+
+    return replace(asked, calls=tuple(as_issued(call, case) for call, case in zip(asked.calls, cases, strict=True)))
+
+
+def _priced(options: ReplayOptions, schedule: Schedule) -> PricedStep:
+    """From the sweeps, in the mode of the replay. Raises ModelRefused or UsageError."""
+    sources: tuple[Source, ...] = read_sources(options.sweeps)
+    if len(sources) != 1:
+        raise UsageError("a replay runs on one interconnect", expected="sweeps of one label",
+                         found=", ".join(source.name for source in sources) or "no sweep",
+                         fix="give the sweep that was measured as the replay runs")  # fmt: skip
+    return price(schedule, sources[0], modes=(options.mode,))
+
+
+def _measured_first(of_call: Sequence[Backend], cases: Sequence[Case], launched: Launched) -> list[float]:
+    """The time of each call as a sweep measures it (s): each kind of call once."""
+    known: dict[tuple[int, Case], float] = {}
+    for backend, case in zip(of_call, cases, strict=True):
+        if (id(backend), case) not in known:
+            known[id(backend), case] = median(measure(backend, case, Rule(check=False), launched.watch).seconds)
+    return [known[id(backend), case] for backend, case in zip(of_call, cases, strict=True)]
+
+
+def _issued(
+    of_call: Sequence[Backend], cases: Sequence[Case], options: ReplayOptions, launched: Launched, *, expected: float
+) -> tuple[int | None, np.ndarray]:
+    """Wrong elements of one checked call of each kind, and seconds of shape (runs, ranks, calls)."""
+    prepared: dict[tuple[int, Case], Operation] = {}
+    for backend, case in zip(of_call, cases, strict=True):
+        if (id(backend), case) not in prepared:
+            launched.watch.enter("warm-up", case)
+            prepared[id(backend), case] = backend.prepare(case)
+    operations = [prepared[id(backend), case] for backend, case in zip(of_call, cases, strict=True)]
+    first = of_call[0]
+    launched.watch.enter("check", cases[0])
+    wrong = sum(operation.wrong() for operation in prepared.values()) if options.check else None
+    times = []
+    for number in range(options.warm_up + options.runs):
+        launched.watch.enter("timed", cases[0], expected=expected)
+        if options.mode == "pipelined":
+            seconds = first.time_in_order(operations)
+        else:
+            seconds = [operation.time(1) for operation in operations]
+        everyone = first.world.gather(seconds)
+        if number >= options.warm_up:
+            times.append(everyone)
+    for operation in prepared.values():
+        operation.close()
+    found = int(first.world.gather([wrong or 0]).sum())
+    return (found if options.check else None), np.stack(times)
