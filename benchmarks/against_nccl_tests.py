@@ -4,6 +4,9 @@ Pipelined mode stands against nccl-tests as it is (calls back to back), graph mo
 that Python cannot issue as fast as the device runs it ("host-paced") is shown and not judged. With one rank only
 out-of-place all_gather and reduce_scatter move data in both programs: torch has no out-of-place all_reduce and
 reduce, and in place one rank has nothing to do. Exit code 1 when a ratio leaves the limits below.
+
+`--sweeps OURS THEIRS` starts nothing and reads two sweep files instead: one of `commbench.sweep`, one of
+`commbench nccl-tests` (or of `commbench import`).
 """
 
 import argparse
@@ -78,11 +81,26 @@ def ours(collectives: Sequence[str], sizes: Sequence[str], ranks: int, work: Pat
     words = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}", "-m", "commbench.sweep"]
     options = ["--mode", "pipelined,graph", "-G", GRAPH_REPLAYS, "-J", str(file)]
     subprocess.run([sys.executable, *words, *collectives, *sizes, *options], check=True, stdout=subprocess.DEVNULL)
+    return times_of(file)
+
+
+def times_of(file: Path) -> dict[Key, float]:
+    """The median time of each point of a sweep file (s); of its last sweep where several have the point."""
     return {
         (m.collective or "", m.mode or "", m.placement or "", m.message_bytes): median_seconds(m)
         for sweep in read_sweeps(file)
         for m in sweep.measurements
     }
+
+
+def described(file: Path) -> str:
+    """The device, ranks and libraries of a sweep file's first sweep."""
+    header = read_sweeps(file)[0].header
+    facts = {"nccl": header.environment.get("nccl"), **(header.environment.get("libraries") or {})}
+    libraries = ", ".join(f"{name} {version}" for name, version in facts.items() if version)
+    tool = " ".join(filter(None, (header.source.tool, header.source.version)))
+    words = (tool, header.environment.get("device"), f"{header.world_size} rank(s)", libraries)
+    return ", ".join(str(word) for word in words if word)
 
 
 def _host_paced(key: Key, times: dict[Key, float]) -> bool:
@@ -99,22 +117,34 @@ def device() -> str:
     return f"{torch.cuda.get_device_name()}, torch {torch.__version__}, NCCL {nccl}"
 
 
-def main() -> int:
-    """Run both and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--binaries", type=Path, required=True, help="folder with nccl-tests' all_gather_perf …")
-    parser.add_argument("--ranks", type=int, default=1)
-    parser.add_argument("--collectives", nargs="+", default=["all_gather", "reduce_scatter", "all_reduce", "reduce"])
-    parser.add_argument("--sizes", nargs="+", default=["-b", "1K", "-e", "1G", "-f", "4"])
-    options = parser.parse_args()
+def measured(options: argparse.Namespace) -> tuple[dict[Key, float], dict[Key, float], str]:
+    """Our times, theirs, and on what; both programs are started here."""
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         left = ours(options.collectives, options.sizes, options.ranks, work)
         right = theirs(options.binaries, options.collectives, options.sizes, options.ranks, work)
+    return left, right, f"{device()}; {machine_and_date()}; {options.ranks} rank(s); {' '.join(options.sizes)}"
+
+
+def main() -> int:
+    """Run both, or read both, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--binaries", type=Path, help="folder with nccl-tests' all_gather_perf …")
+    source.add_argument("--sweeps", type=Path, nargs=2, metavar=("OURS", "THEIRS"), help="sweep files of both")
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--collectives", nargs="+", default=["all_gather", "reduce_scatter", "all_reduce", "reduce"])
+    parser.add_argument("--sizes", nargs="+", default=["-b", "1K", "-e", "1G", "-f", "4"])
+    options = parser.parse_args()
+    if options.sweeps:
+        left, right = map(times_of, options.sweeps)
+        head = f"{'; '.join(map(described, options.sweeps))}; {machine_and_date()}"
+    else:
+        left, right, head = measured(options)
     table = [
         Comparison(key, left[key], right[key], _host_paced(key, left)) for key in sorted(left.keys() & right.keys())
     ]
-    print(f"{device()}; {machine_and_date()}; {options.ranks} rank(s); {' '.join(options.sizes)}\n")
+    print(f"{head}\n")
     print(
         "| collective | mode | placement | size | commbench | nccl-tests | ratio | limit |\n"
         "|---|---|---|---|---|---|---|---|"
@@ -126,7 +156,7 @@ def main() -> int:
             f"| {collective} | {mode} | {placement} | {format_size(size)} | {format_seconds(row.ours)} "
             f"| {format_seconds(row.theirs)} | {row.ours / row.theirs:.3f} | {verdict} |"
         )
-    return 0 if all(row.holds for row in table) else 1
+    return 0 if table and all(row.holds for row in table) else 1
 
 
 if __name__ == "__main__":
