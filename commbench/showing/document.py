@@ -66,6 +66,7 @@ def _sweep(sweep: Sweep) -> dict[str, Any]:
         "proved": msgspec.to_builtins(sweep.proved),
         "status": sweep.status,
         "reason": sweep.end.reason if sweep.end else None,
+        "void": msgspec.to_builtins(sweep.voids),
         "notices": list(sweep.notices),
         "warnings": [msgspec.to_builtins(warning) for warning in judge(sweep, table)],
     }

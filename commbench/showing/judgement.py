@@ -26,6 +26,7 @@ def judge(sweep: Sweep, table: Sequence[Row] | None = None) -> tuple[ResultWarni
     """
     known = rows(sweep) if table is None else table
     return (
+        *_void(sweep),
         *payload_check(sweep, known),
         *_unfinished(sweep),
         *_notices(sweep),
@@ -34,6 +35,16 @@ def judge(sweep: Sweep, table: Sequence[Row] | None = None) -> tuple[ResultWarni
         *noise(sweep, known),
         *machine(sweep),
     )
+
+
+def _void(sweep: Sweep) -> Iterator[ResultWarning]:
+    for void in sweep.voids:
+        yield ResultWarning(
+            "void",
+            f"the sweep is void: {void.reason}",
+            "it did not measure what its name says, so nothing may be compared with it",
+            "find out why the setting did not take, move this file away and measure again",
+        )
 
 
 def _unfinished(sweep: Sweep) -> Iterator[ResultWarning]:

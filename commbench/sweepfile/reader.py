@@ -13,7 +13,7 @@ import msgspec
 
 from commbench.sweepfile.damage import at_line, damaged, is_cut, other_format
 from commbench.sweepfile.opening import excerpt, not_a_sweep_file, open_sweep_file, refuse_foreign, unreadable
-from commbench.sweepfile.records import FORMAT, End, Header, LeftOut, MachineState, Measurement, Record, Transport
+from commbench.sweepfile.records import FORMAT, End, Header, LeftOut, MachineState, Measurement, Record, Transport, Void
 
 
 class _Tag(msgspec.Struct):
@@ -39,6 +39,7 @@ class Sweep:
     states: tuple[MachineState, ...] = ()
     end: End | None = None
     notices: tuple[str, ...] = ()
+    voids: tuple[Void, ...] = ()
 
     @property
     def status(self) -> str:
@@ -64,6 +65,7 @@ class _Draft:
     transports: list[Transport] = field(default_factory=list)
     states: list[MachineState] = field(default_factory=list)
     end: End | None = None
+    voids: list[Void] = field(default_factory=list)
 
     def sweep(self, notices: tuple[str, ...]) -> Sweep:
         if self.end is None:
@@ -76,6 +78,7 @@ class _Draft:
             tuple(self.states),
             self.end,
             notices,
+            tuple(self.voids),
         )
 
 
@@ -168,6 +171,9 @@ def _begin(header: Header, already: _Draft | None, name: str, number: int) -> _D
 
 
 def _add(draft: _Draft, record: Record) -> None:
+    if type(record) is Void:  # said of a sweep that is over
+        draft.voids.append(record)
+        return
     draft.end = None  # what stands after an end record was written by a resumed run, which needs an end of its own
     match record:
         case Measurement():

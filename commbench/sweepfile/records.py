@@ -135,12 +135,16 @@ class LeftOut(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag
 
 
 class Transport(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="transport"):
-    """Paths that became known after the header. `proved` None: the library says nothing about its path."""
+    """Paths that became known after the header. `proved` None: nothing says which path was taken.
+
+    `interfaces`: bytes that crossed each network interface of each host while the points of this run were measured.
+    """
 
     sweep: str
     setting: str | None = None
     proved: tuple[str, ...] | None = None
     pairs: tuple[Object, ...] = ()
+    interfaces: tuple[Object, ...] = ()
 
 
 class MachineState(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="machine_state"):
@@ -149,6 +153,21 @@ class MachineState(msgspec.Struct, frozen=True, kw_only=True, tag_field="record"
     sweep: str
     moment: Literal["before", "after"]
     devices: tuple[Object, ...] = ()
+
+
+class Void(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="void"):
+    """Nothing in this sweep may be compared: what it was measured for did not happen. It stands after the end record.
+
+    Attributes:
+        setting: the interconnect setting that was asked for.
+        expected, found: what would prove it, and what the file holds instead.
+    """
+
+    sweep: str
+    reason: str
+    setting: str | None = None
+    expected: str | None = None
+    found: str | None = None
 
 
 class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="end"):
@@ -160,4 +179,4 @@ class End(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="en
     reason: str | None = None
 
 
-Record = Header | Measurement | LeftOut | Transport | MachineState | End
+Record = Header | Measurement | LeftOut | Transport | MachineState | Void | End
