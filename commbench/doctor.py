@@ -49,6 +49,7 @@ def examine(options: argparse.Namespace, environ: Mapping[str, str]) -> list[Fin
         *check_versions(),
         check_identity(environ),
         *check_starters(environ, options.ranks, wanted=options.launcher),
+        check_nccl_tests(environ),
     ]
     if options.rendezvous is None:
         findings.append(check_own_name(options.nodes, environ))
@@ -62,6 +63,15 @@ def examine(options: argparse.Namespace, environ: Mapping[str, str]) -> list[Fin
         check_memory(available_memory_bytes()),
         check_disk(Path.cwd()),
     ]
+
+
+def check_nccl_tests(environ: Mapping[str, str]) -> Finding:
+    """The programs that `commbench nccl-tests` would start; nothing else needs them."""
+    from commbench.importing.nccl_tests.binaries import HOME, found_folders
+
+    folders = found_folders(environ)
+    found = "; ".join(f"{folder}: {', '.join(collectives)}" for folder, collectives in folders.items())
+    return Finding("ok", "nccl-tests", found or f"not found in {HOME}, on PATH or in the usual places")
 
 
 def _parser() -> Parser:

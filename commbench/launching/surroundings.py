@@ -28,6 +28,7 @@ _HARMLESS = frozenset(
         "NCCL_DEBUG_SUBSYS",
         "NCCL_DEBUG_TIMESTAMP_FORMAT",
         "NCCL_DEBUG_TIMESTAMP_LEVELS",
+        "NCCL_TESTS_HOME",
     }
 )
 _MEANINGS = {

@@ -34,7 +34,6 @@ class Surroundings:
     Attributes:
         environ: of the program.
         time_limit: seconds, None for none.
-        silence: seconds without a line after which it is ended where there is no time limit.
         stopped: the signal that came to us, None while none did.
         reporter: who is told of each row.
     """
@@ -43,7 +42,6 @@ class Surroundings:
     time_limit: float | None
     stopped: Callable[[], int | None]
     reporter: Reporter
-    silence: float = SILENCE
 
 
 class ProgramRun:
@@ -114,7 +112,7 @@ class ProgramRun:
             return Ending("signal", after=signal)
         if around.time_limit is not None:
             return Ending("limit", after=around.time_limit) if now - started > around.time_limit else None
-        return Ending("silence", after=around.silence) if now - heard > around.silence else None
+        return Ending("silence", after=SILENCE) if now - heard > SILENCE else None
 
     def _line_came(self, number: int, stream: str, raw: str) -> None:
         self._raw.line(raw)

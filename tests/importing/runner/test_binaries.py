@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from commbench.doctor import check_nccl_tests
 from commbench.errors import UsageError
 from commbench.importing.nccl_tests.binaries import HOME, find, found_folders
 from tests.importing.runner.fakes import install
@@ -89,3 +90,8 @@ def test_barrier_has_no_program() -> None:
 def test_found_programs_are_listed_by_folder(tmp_path: Path) -> None:
     install(tmp_path, "all_reduce_perf", "reduce_perf")
     assert found_folders({HOME: str(tmp_path)}, nothing) == {str(tmp_path): ("all_reduce", "reduce")}
+
+
+def test_the_doctor_names_what_is_found(tmp_path: Path) -> None:
+    install(tmp_path, "all_reduce_perf")
+    assert check_nccl_tests({HOME: str(tmp_path)}).found == f"{tmp_path}: all_reduce"

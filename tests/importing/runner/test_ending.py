@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from commbench.__main__ import main
+from commbench.importing.nccl_tests import running
 from commbench.importing.nccl_tests.process_tree import ProcessTree
+from commbench.sweepfile.reader import read_sweeps
 from tests.importing.runner.fakes import environment, finish, gone, install, start
 
 LINE = ("all_reduce", "--binaries", "bin", "-J", "out.jsonl")
@@ -82,3 +85,14 @@ def test_a_program_that_ignores_sigterm_is_killed(folder: Path) -> None:
         tree.end(0.1)
     assert tree.status == -signal.SIGKILL
     assert all(gone(pid) for pid in running)
+
+
+def test_silence_ends_a_program_that_has_no_time_limit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "SILENCE", 0.5)
+    for name, text in environment("hang:1", FAKE_PIDS=str(folder / "pids")).items():
+        monkeypatch.setenv(name, text)
+    monkeypatch.chdir(folder)
+    assert main(["nccl-tests", *LINE]) == 3
+    end = read_sweeps("out.jsonl")[0].end
+    assert end is not None
+    assert (end.status, "printed nothing for" in str(end.reason)) == ("timed-out", True)
