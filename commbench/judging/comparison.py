@@ -83,7 +83,7 @@ def _answered(
     whole = curve.whole
     p_value = next(answers) if whole is not None else None
     sides = (curve.a.name, curve.b.name)
-    reaches = [reach for d in curve.points if (reach := d.reach(1.0 - FALSE_ALARMS / questions)) is not None]
+    reaches = [reach for d in curve.points if (reach := d.reach(1.0 - FALSE_ALARMS / max(1, questions))) is not None]
     ratio = exp(float(np.mean([difference.log_ratio for difference in curve.points])))
     return points, CurveComparison(
         **_name(curve),

@@ -50,7 +50,8 @@ def _unfinished(sides: Sequence[Side]) -> Iterator[str]:
     for side in sides:
         early = [sweep.status for sweep in side.sweeps if sweep.status != "complete"]
         if early:
-            yield f"{side.name}: {len(early)} of {len(side.sweeps)} sweeps ended early ({', '.join(sorted(set(early)))})"
+            kinds = ", ".join(sorted(set(early)))
+            yield f"{side.name}: {len(early)} of {len(side.sweeps)} sweeps ended early ({kinds})"
 
 
 def _one_launch(points: Sequence[PointComparison]) -> Iterator[str]:
