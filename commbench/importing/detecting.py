@@ -9,11 +9,15 @@ from importlib import import_module
 from types import ModuleType
 
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
+from commbench.importing.json_strings import OpenedLines
+from commbench.importing.streams import apart
+from commbench.importing.territories import shares
 
 # In the order of precedence. A reader may have MARKS, words of which one stands in any log of its tool: a log of many
-# megabytes is then not read line by line for tools that never wrote it.
+# megabytes is then not read line by line for tools that never wrote it. One with `opens`, which says whether a line
+# begins what it reads, gets the lines of one writer at a time, and none of those that other tools' tables begin above.
 READERS = (
-    *("nccl_json", "nccl_text"),
+    *("nccl_json", "rccl_reporter", "ubx_bench", "nccl_text"),
     *("osu", "imb", "param", "ds_bench", "deepspeed_log", "nccom", "stas00", "torchcomms", "torch_bench"),
 )
 
@@ -32,14 +36,35 @@ def read(lines: Sequence[Line], text: str, stated: Stated) -> Reading:
     Args:
         text: the log as it stands, for the words that readers mark their tools with.
     """
-    found: list[Reading] = []
-    for reader in readers():
-        marks: tuple[str, ...] = getattr(reader, "MARKS", ())
-        if (not marks or any(mark in text for mark in marks)) and reader.recognises(lines):
-            found.append(reader.read(lines, stated))
+    found = _readings(lines, text, stated)
+    if text.lstrip()[:1] in ("{", "[") and "\\n" in text:
+        inside = OpenedLines(lines, text)
+        again = _readings(inside, "\n".join(line.text for line in inside), stated)
+        found = max(found, again, key=_count)
     if not found:
         return Reading(rejects=(Reject(None, UNKNOWN),))
     return found[0] if len(found) == 1 else _together(found)
+
+
+def _readings(lines: Sequence[Line], text: str, stated: Stated) -> list[Reading]:
+    """What each reader that knows its tool in the log makes of it."""
+    knowing = []
+    for reader in readers():
+        marks: tuple[str, ...] = getattr(reader, "MARKS", ())
+        if (not marks or any(mark in text for mark in marks)) and reader.recognises(lines):
+            knowing.append(reader)
+    parted = {reader.NAME: reader.opens for reader in knowing if hasattr(reader, "opens")}
+    share = shares(lines, parted) if len(parted) > 1 else {}
+    found: list[Reading] = []
+    for reader in knowing:
+        mine = share.get(reader.NAME, lines)
+        parts = apart(mine, reader.recognises) if hasattr(reader, "opens") else [mine]
+        found += [reader.read(part, stated) for part in parts]
+    return found
+
+
+def _count(readings: Sequence[Reading]) -> int:
+    return sum(len(run.rows) for reading in readings for run in reading.runs)
 
 
 def _together(readings: Sequence[Reading]) -> Reading:

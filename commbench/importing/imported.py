@@ -86,5 +86,4 @@ def write_sweeps(path: str, imported: Imported) -> None:
     """
     with SweepWriter.create(path) as writer:
         for one in imported.runs:
-            for record in one.records():
-                writer.write(record)
+            writer.write_all(one.records())

@@ -33,7 +33,7 @@ def warnings(imported: Imported) -> str:
 
 def _run(one: ImportedRun) -> list[str]:
     run = one.run
-    rows = len(set(run.rows.lines)) if isinstance(run.rows, RowTable) else len({row.line for row in run.rows})
+    rows = len(set(run.rows.keys())) if isinstance(run.rows, RowTable) else len({row.line for row in run.rows})
     name = run.collective or (" or ".join(run.candidates) + "?" if run.candidates else "unknown collective")
     if run.world_size is not None:
         ranks = f"{_many(run.world_size, 'rank')} ({run.world_size_basis})"
@@ -41,7 +41,7 @@ def _run(one: ImportedRun) -> list[str]:
         ranks = "{} to {} ranks fit".format(*run.world_size_range)
     else:
         ranks = "ranks not stated"
-    sizes = [row.message_bytes for row in run.rows]
+    sizes = run.rows.sizes if isinstance(run.rows, RowTable) else [row.message_bytes for row in run.rows]
     span = f", {format_size(min(sizes))} to {format_size(max(sizes))}" if sizes else ""
     state = {True: "complete", False: f"incomplete: {run.reason}", None: "no end is printed by this tool"}[run.complete]
     lines = [f"{one.file}:{run.lines[0]}-{run.lines[1]}  {run.variant}  {name}, {ranks}"]

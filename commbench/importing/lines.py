@@ -61,8 +61,8 @@ def normalised(raw: str) -> tuple[str, str]:
     if "\b" in text or "\t" in text:
         text = text.replace("\b", "").replace("\t", " ")
     text = text.removeprefix("\ufeff")
-    if not text or text[0] == "#" or (text[0] == " " and text[:12].isspace() and ":" not in text):
-        return writer, text
+    if not text or text[0] == "#" or (":" not in text and text.lstrip()[:1].isdigit()):
+        return writer, text  # a comment or a row: what all wrappers before a digit have is a colon
     streams = [writer] if writer else []
     for _ in range(_MANY):
         for pattern, group in _PREFIXES:

@@ -56,6 +56,9 @@ class Banner:
 
     Attributes:
         ended: False where a file that tells its own end does not.
+        whole_file: the format prints no footer, and nothing of it is missing.
+        reporter: the records come from rccl-tests' reporter.
+        counted: the ranks that a field of the format says, the likeliest first.
         copies: banners that came before any row; above 1 when several processes print into one log.
         cut: the device list ends in `...`.
         ranks: what NCCL's own lines say about the ranks of a communicator.
@@ -67,6 +70,9 @@ class Banner:
     program: str | None = None
     concluded: bool = False
     ended: bool = True
+    whole_file: bool = False
+    reporter: bool = False
+    counted: tuple[int, ...] = ()
     named_below: str | None = None
     commanded: str | None = None
     settings: dict[str, Any] = field(default_factory=dict)

@@ -45,6 +45,7 @@ class Evidence:
     named_basis: str = "named"
     listed: int | None = None
     at_least: int = 1
+    counted: tuple[int, ...] = ()
     logged: tuple[int, ...] = ()
     stated_ranks: int | None = None
     stated_collective: str | None = None
@@ -54,7 +55,7 @@ def prove(rows: RowTable, evidence: Evidence) -> Proof:
     """Everything that can be said about the collective and the ranks of a table with rows."""
     low, high = factor_range(rows)
     ratio = count_ratio(rows)
-    listed = evidence.listed or evidence.stated_ranks
+    listed = evidence.listed or (None if evidence.counted else evidence.stated_ranks)
     possible = _possible(rows, evidence, ratio, 1 if high < 0.3 and low == 0.0 else listed)
     fitting = [name for name in possible if _fits(name, low, high, listed, evidence.at_least)]
     collective, basis, notes = _collective(evidence, fitting, (low, high), listed)
@@ -205,8 +206,13 @@ def _with_ranks(
                 f"--world-size {evidence.stated_ranks} is not used: the device list has {evidence.listed} ranks"
             )
         return tested(evidence.listed, "device list")
-    if evidence.stated_ranks is not None:
+    if evidence.counted and evidence.stated_ranks not in (None, *evidence.counted):
+        notes.append(f"--world-size {evidence.stated_ranks} is not used: the log says {evidence.counted[0]} ranks")
+    elif evidence.stated_ranks is not None:
         return tested(evidence.stated_ranks, BY_USER)
+    if evidence.counted:
+        fitting = [n for n in evidence.counted if allowed is None or allowed[0] <= n <= allowed[1]]
+        return tested((fitting or list(evidence.counted))[0], "field")
     decisive = allowed is not None and allowed[1] < 1 << 22 and any(_tells_ranks(name) for name in names)
     inside = [n for n in evidence.logged if allowed is None or allowed[0] <= n <= allowed[1]]
     if ratio is not None and ratio > 1 and (not names or any(_is_sharded(name) for name in names)):

@@ -75,7 +75,7 @@ class RowTable(Sequence[Row]):
 
     def __init__(self) -> None:
         self.statistic = MEAN_OVER_RANKS
-        self.with_op = self.with_root = True
+        self.with_op = True
         self.kinds: list[Kind] = []
         self.notes: dict[int, tuple[str, ...]] = {}
         self._kind_numbers: dict[Kind, int] = {}
@@ -96,19 +96,36 @@ class RowTable(Sequence[Row]):
         self, line: int, size: int, count: int, kind: int, cycle: int, placement: Placement | None, figures: Figures
     ) -> None:
         """Append one placement of a printed row."""
-        if figures.wrong is not None:
-            wrong = figures.wrong
-        else:
-            wrong = _FAILED_UNCOUNTED if figures.correct is False else _UNCHECKED
-        if figures.correct is True and wrong == _UNCHECKED:
-            wrong = 0
-        for column, value in zip(self._whole, (line, size, count, wrong, cycle, kind), strict=True):
+        for column, value in zip(self._whole, (line, size, count, _check(figures), cycle, kind), strict=True):
             column.append(value)
         for values, figure in zip(self._figures, figures[:6], strict=True):
             values.append(figure)
-        self._placements.append(0 if placement is None else 1 if placement == "out" else 2)
+        self._placements.append(_PLACEMENTS.index(placement))
         if figures.reported:
             self._extra[len(self._placements) - 1] = figures.reported
+
+    def add_pair(
+        self,
+        line: int,
+        size: int,
+        count: int,
+        kind: int,
+        cycle: int,
+        placements: tuple[Placement | None, ...],
+        both: tuple[Figures, Figures],
+    ) -> None:
+        """Append both placements of a plain row."""
+        first, second = both
+        lines, sizes, counts, checks, cycles, kinds = self._whole
+        lines.extend((line, line))
+        sizes.extend((size, size))
+        counts.extend((count, count))
+        checks.extend((_check(first), _check(second)))
+        cycles.extend((cycle, cycle))
+        kinds.extend((kind, kind))
+        for values, one, other in zip(self._figures, first[:6], second[:6], strict=True):
+            values.extend((one, other))
+        self._placements.extend(map(_PLACEMENTS.index, placements))
 
     def __len__(self) -> int:
         return len(self._placements)
@@ -119,45 +136,59 @@ class RowTable(Sequence[Row]):
     def __getitem__(self, index: slice) -> Sequence[Row]: ...
     def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
         if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        if index < 0:
-            index += len(self)
-        line, size, count, wrong, cycle, number = (column[index] for column in self._whole)
-        kind = self.kinds[number]
-        return Row(
-            line=line,
-            message_bytes=size,
-            seconds=self._figures[_SECONDS][index],
-            placement=_PLACEMENTS[self._placements[index]],
-            dtype=kind.our_dtype,
-            op=kind.our_op if self.with_op else None,
-            root=kind.root if self.with_root and kind.root is not None and kind.root >= 0 else None,
-            correct=None if wrong == _UNCHECKED else wrong == 0,
-            wrong=wrong if wrong >= 0 else None,
-            statistic=self.statistic,
-            reported={
-                **({"count": count} if count >= 0 else {}),
-                **{
-                    name: value
-                    for name, value in (
-                        ("algbw", self._figures[_ALGBW][index]),
-                        ("busbw", self._figures[_BUSBW][index]),
-                    )
-                    if value == value  # nan is what was not printed
-                },
-                **self._extra.get(index, {}),
-            },
-            notes=self.notes.get(index, ()),
-            cycle=cycle,
-        )
+            return list(self._made(*index.indices(len(self))))
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        index %= len(self)
+        return next(self._made(index, index + 1, 1))
 
     def __iter__(self) -> Iterator[Row]:
-        return (self[index] for index in range(len(self)))
+        return self._made(0, len(self), 1)
+
+    def _made(self, start: int, stop: int, step: int) -> Iterator[Row]:
+        """The rows of a range of places."""
+        places = range(start, stop, step)
+        common = [
+            (
+                kind.our_dtype,
+                kind.our_op if self.with_op else None,
+                kind.root if kind.root is not None and kind.root >= 0 else None,
+            )
+            for kind in self.kinds
+        ]
+        algbws, busbws = self._figures[_ALGBW], self._figures[_BUSBW]
+        seconds, statistic, notes = self._figures[_SECONDS], self.statistic, self.notes
+        lines, sizes, counts, checks, cycles, kinds = self._whole
+        for place in places:
+            dtype, op, root = common[kinds[place]]
+            wrong, count, algbw, busbw = checks[place], counts[place], algbws[place], busbws[place]
+            reported: dict[str, Any] = {"count": count} if count >= 0 else {}
+            if algbw == algbw:  # nan is what was not printed
+                reported["algbw"] = algbw
+            if busbw == busbw:
+                reported["busbw"] = busbw
+            if place in self._extra:
+                reported.update(self._extra[place])
+            yield Row(
+                line=lines[place],
+                message_bytes=sizes[place],
+                seconds=seconds[place],
+                placement=_PLACEMENTS[self._placements[place]],
+                dtype=dtype,
+                op=op,
+                root=root,
+                correct=None if wrong == _UNCHECKED else wrong == 0,
+                wrong=wrong if wrong >= 0 else None,
+                statistic=statistic,
+                reported=reported,
+                notes=notes.get(place, ()),
+                cycle=cycles[place],
+            )
 
     def chosen(self, indices: Sequence[int], cycles: Sequence[int] | None = None) -> "RowTable":
         """A table of some of the rows, with other cycle numbers where they are given."""
         table = RowTable()
-        table.statistic, table.with_op, table.with_root = self.statistic, self.with_op, self.with_root
+        table.statistic, table.with_op = self.statistic, self.with_op
         table.kinds, table._kind_numbers = list(self.kinds), dict(self._kind_numbers)
         table._whole = tuple(array("q", (column[i] for i in indices)) for column in self._whole)
         if cycles is not None:
@@ -196,6 +227,16 @@ class RowTable(Sequence[Row]):
     def placements(self) -> bytes:
         """0 unknown, 1 out of place, 2 in place."""
         return bytes(self._placements)
+
+    def keys(self) -> Iterator[tuple[int, int, int]]:
+        """Size, kind and cycle of each placement: two of the same are one printed row."""
+        return zip(self._whole[1], self._whole[5], self._whole[4], strict=True)
+
+    @property
+    def used_kinds(self) -> list[Kind]:
+        """The kinds of its rows, in the order in which they were first seen."""
+        used = set(self._whole[5])
+        return [kind for number, kind in enumerate(self.kinds) if number in used]
 
     def checked(self, placement: Placement | None) -> bool:
         """Whether any row of a placement was checked."""
@@ -237,3 +278,10 @@ class RowTable(Sequence[Row]):
             return np.array(self._whole[1 if name == "size" else 2], dtype=np.float64)
         order = ("seconds", "algbw", "busbw", "seconds_half", "algbw_half", "busbw_half")
         return np.array(self._figures[order.index(name)], dtype=np.float64)
+
+
+def _check(figures: Figures) -> int:
+    """The wrong values of a row as one number: how many, unchecked, or wrong without a count."""
+    if figures.wrong is not None:
+        return figures.wrong if figures.wrong or figures.correct is not False else _FAILED_UNCOUNTED
+    return _UNCHECKED if figures.correct is None else 0 if figures.correct else _FAILED_UNCOUNTED

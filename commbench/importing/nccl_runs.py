@@ -101,7 +101,7 @@ def _runs_of(table: Table, layout: Layout, stated: Stated, logged: set[int]) -> 
             printed = run.footer["average"]
             words = f"the average below, {printed:g}, is not that of the rows{beside}"
             rejects.append(Reject(run.lines[1], f"{words}: rows are missing or it is another's"))
-        elif not run.complete and not rejects:
+        elif run.complete is False and not rejects:
             rejects.append(Reject(run.lines[1], f"the log ends here without the tool's footer: {run.reason}"))
     rejects += _failures(banner)
     return runs, rejects
@@ -212,6 +212,7 @@ def _evidence(banner: Banner, layout: Layout, devices: list[Device], stated: Sta
         banner=banner,
         layout=layout,
         named=named,
+        counted=banner.counted,
         named_basis="named" if name else "command line",
         listed=_listed(banner, devices),
         at_least=max(1, 1 if _groups(devices) else largest),
@@ -269,6 +270,8 @@ def mode_of(settings: dict[str, Any]) -> Mode | None:
 
 def variant(banner: Banner, layout: Layout) -> str:
     """The row of the table in docs/importing.md that describes this text."""
+    if banner.reporter:
+        return "rccl-tests CSV or JSON"
     if banner.tool == "mscclpp-test":
         return "mscclpp-test text"
     generation = layout.generation
@@ -315,7 +318,7 @@ def _verdict(rows: RowTable, layout: Layout, footer: dict[str, Any]) -> list[str
     return said
 
 
-def _complete(table: Table, footer: dict[str, Any]) -> tuple[bool, str | None]:
+def _complete(table: Table, footer: dict[str, Any]) -> tuple[bool | None, str | None]:
     if table.banner.failures:
         return False, f"the program failed: {table.banner.failures[0][1]}"
     if not table.banner.ended:
@@ -324,6 +327,10 @@ def _complete(table: Table, footer: dict[str, Any]) -> tuple[bool, str | None]:
         return False, f"the row of line {table.cut} is cut"
     if footer.get("average_is_of_these_rows") is False:
         return False, "the printed average is not that of these rows"
+    if table.banner.whole_file:
+        return True, None
+    if table.banner.reporter and not footer:
+        return None, None
     if not footer and not table.banner.concluded:
         return False, "no footer stands below the rows"
     return True, None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from commbench.importing.foreign import NOTHING_STATED, Line, Reading, Reject, Row, Run, Skipped, Stated
 from commbench.importing.nccl_banner import Banner, bare_name, begins_run, read_line, without_intruder
+from commbench.importing.nccl_fast_rows import FastRows
 from commbench.importing.nccl_layout import Layout, from_header, from_row, is_header
 from commbench.importing.nccl_row_parsing import (
     Pending,
@@ -58,7 +59,9 @@ class _Stream:
         self.pending: Pending | None = None
         self.above = ""
         self.foreign = False
-        self.last_line = 0
+        self.banned = False
+        self._fast: FastRows | None = None
+        self._fast_layout: Layout | None = None
 
     @property
     def table(self) -> Table:
@@ -70,12 +73,11 @@ class _Stream:
         self.above = ""
 
     def take(self, number: int, text: str) -> None:
-        self.last_line = number
         start = text.lstrip()
         if not start:
             return
         if start[0].isdigit() and (not self.foreign or self.pending):
-            if self._row(number, text):
+            if self._fast_row(number, text) or self._row(number, text):
                 return
         elif self.pending is not None and start[:3] == "N/A":
             self._continue(number, text.split())
@@ -83,6 +85,28 @@ class _Stream:
         self._other(number, text)
 
     # ---- rows
+
+    def _fast_row(self, number: int, text: str) -> bool:
+        """Take a whole plain row below its header. Returns False for a line that needs care."""
+        table = self.tables[-1]
+        layout = table.layout
+        if layout is None or self.pending is not None or table.banner.averages or table.banner.out_of_bounds:
+            return False
+        if layout is not self._fast_layout:
+            self._fast_layout, fast = layout, FastRows(layout)
+            self._fast = fast if fast.usual else None
+        found = self._fast.read(text) if self._fast is not None else None
+        if found is None:
+            return False
+        size, count, kind, figures = found
+        rows, first = table.rows, table.first
+        kind_number = rows.kind_number(kind)
+        key = (size, kind_number)
+        cycle = table.seen.get(key, 0)
+        table.seen[key] = cycle + 1
+        rows.add_pair(number, size, count, kind_number, cycle, layout.placements, figures)
+        table.first, table.last = first or number, number
+        return True
 
     def _row(self, number: int, text: str) -> bool:
         if ":" in text or "NCCL" in text or "#" in text:
@@ -138,8 +162,6 @@ class _Stream:
             if layout is not None:
                 table.layout = layout
         row = begun(number, text, tokens, layout)
-        table.first = table.first or number
-        table.last = number
         if row is None:
             table.rejects.append(Reject(number, f"a size or count that no buffer has: {_excerpt(text)}"))
             return
@@ -152,7 +174,6 @@ class _Stream:
     def _continue(self, number: int, tokens: list[str]) -> None:
         row, layout = self.pending, self.table.layout
         assert row is not None
-        self.table.last = number
         room = layout.groups * layout.width + layout.tail_tokens if layout else 8
         if len(row.figures) + len(row.tail) + len(tokens) > room:
             self.table.orphans.append(
@@ -186,6 +207,7 @@ class _Stream:
     def _finish_row(self, row: Pending, layout: Layout) -> None:
         self.pending = None
         table = self.table
+        table.first, table.last = table.first or row.line, row.line
         groups, rest = groups_of(row, layout)
         if rest:
             table.rejects.append(Reject(row.line, f"{rest} figures of the other placement of {row.size} B, cut"))
@@ -212,7 +234,12 @@ class _Stream:
 
     def _other(self, number: int, text: str) -> None:
         table = self.table
-        if is_header(text):
+        if "ubx_bench" in text:
+            self.flush()
+            self.foreign = self.banned = True
+        elif self.banned and not begins_run(text):
+            return
+        elif is_header(text):
             self._header(text)
         elif "algbw(" in text.lower():
             self.flush()
@@ -241,7 +268,7 @@ class _Stream:
     def _begins(self, text: str) -> None:
         table = self.table
         banner = table.banner
-        self.foreign = False
+        self.foreign = self.banned = False
         if table.began or self.pending or banner.footed or banner.failures:
             if banner.copies > 1 and not banner.failures and not banner.concluded and "nThread" in text:
                 banner.copies -= 1  # a copy that started late

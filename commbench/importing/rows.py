@@ -7,6 +7,7 @@ tool means something else. The factor also says how many ranks there were, when 
 
 import re
 from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
 from math import inf, isfinite, isnan, nan
 
 from commbench.collectives import COLLECTIVES
@@ -59,11 +60,13 @@ def agrees(printed: float, half: float, low: float, high: float) -> bool:
     return isfinite(printed) and low <= (printed + half) * _SLACK and high * _SLACK >= printed - half
 
 
+@lru_cache(maxsize=4096)
 def printed_factor(collective: str, ranks: int) -> float:
     """The factor that tools print busbw with: ours, but for one rank too where it depends on no ranks (broadcast)."""
     return COLLECTIVES[collective].bus_factor(2 if _constant(collective) else ranks)
 
 
+@cache
 def _constant(collective: str) -> bool:
     factor = COLLECTIVES[collective].bus_factor
     return factor(2) == factor(3)

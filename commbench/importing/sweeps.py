@@ -1,5 +1,6 @@
 """A foreign run as the records of one sweep: what it printed, what it proved, and what the user stated about it."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -161,7 +162,7 @@ def _facts(rows: Sequence[Row]) -> dict[str, Any]:
             {"unknown": rows.checked(None)} if 0 in codes else {}
         )
         dtypes = [kind.our_dtype for kind in rows.used_kinds if kind.our_dtype]
-        lines, wrong = len(set(rows.lines)), rows.wrong_rows
+        keys, wrong = Counter(rows.keys()), rows.wrong_rows
     else:
         places = [name for name in ("out", "in") if any(row.placement == name for row in rows)]
         checked = {}
@@ -169,9 +170,11 @@ def _facts(rows: Sequence[Row]) -> dict[str, Any]:
             name = row.placement or "unknown"
             checked[name] = checked.get(name, False) or row.correct is not None
         dtypes = [row.dtype for row in rows if row.dtype]
-        lines, wrong = len({row.line for row in rows}), sum(row.correct is False for row in rows)
+        keys = Counter((row.line, 0, 0) for row in rows)
+        wrong = sum(row.correct is False for row in rows)
     return {
-        "rows": lines,
+        "rows": len(keys),
+        "half_rows": sum(count == 1 for count in keys.values()) if places else 0,
         "measured": len(rows),
         "placements": places,
         "dtypes": list(dict.fromkeys(dtypes)),

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+from collections.abc import Iterable
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from tempfile import mkstemp
@@ -14,6 +15,7 @@ from commbench.errors import SweepFileError
 from commbench.sweepfile.damage import is_cut
 from commbench.sweepfile.records import Record
 
+_AT_ONCE = 1000  # records written together
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(Record)
 
@@ -78,7 +80,23 @@ class SweepWriter:
             SweepFileError: the disk is full or gone, or the record could not be read again; the file keeps every
                 record written before.
         """
-        line = _readable(record)
+        self._append(_readable(record))
+
+    def write_all(self, records: Iterable[Record]) -> None:
+        """Append many records that are all known already, many at once.
+
+        Raises:
+            SweepFileError: as for `write`; the records that were written before stay.
+        """
+        waiting: list[bytes] = []
+        for record in records:
+            waiting.append(_readable(record))
+            if len(waiting) == _AT_ONCE:
+                self._append(b"".join(waiting))
+                waiting.clear()
+        self._append(b"".join(waiting))
+
+    def _append(self, line: bytes) -> None:
         before = os.fstat(self._descriptor).st_size
         try:
             written = 0
