@@ -1,6 +1,6 @@
 """Sweeps in, models out: one for each curve of each set."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from commbench.modelling.launches import launch_error
 from commbench.modelling.model import HeldOut, Knots, Model, ModelKey, Outlier, Segment
 from commbench.modelling.observed import SHORTEST, Observed, observe
 from commbench.modelling.pieces import Pieces, fit_pieces
-from commbench.modelling.refusing import NO_BANDWIDTH, refusal
+from commbench.modelling.refusing import FEWEST_SIZES, NO_BANDWIDTH, refusal, unknown_bandwidth
 from commbench.modelling.resampling import ParameterIntervals, parameter_intervals
 from commbench.modelling.segmenting import MOST_SEGMENTS
 from commbench.modelling.spikes import spike_weights
@@ -25,6 +25,8 @@ from commbench.sweepfile.sets import SweepSet, sets_of
 
 Floats = npt.NDArray[np.float64]
 
+VAGUE = 10.0  # between the ends of the bandwidth's interval; beyond that it is no answer
+LEAST_GROWTH = 0.2  # of the latency, that the largest message must take longer: less shows no bandwidth
 UNSEEN = 0.04  # by which the interval of log time grows per factor e beyond the measured sizes, see docs/models.md
 
 
@@ -35,14 +37,25 @@ def fit_sweeps(sweeps: Iterable[Sweep]) -> tuple[Model, ...]:
 
 def fit_sets(sets: Iterable[SweepSet]) -> tuple[Model, ...]:
     """One model for each curve of each set, in the order of the sets and of their curves."""
-    return tuple(fit_curve(curve, sweep_set) for sweep_set in sets for curve in curves_of(sweep_set))
+    return tuple(
+        fit_curve(curve, sweep_set, curves)
+        for sweep_set in sets
+        for curves in (curves_of(sweep_set),)
+        for curve in curves
+    )
 
 
-def fit_curve(curve: Curve, sweep_set: SweepSet) -> Model:
-    """The model of one curve, or a model that is `refused`."""
+def fit_curve(curve: Curve, sweep_set: SweepSet, beside: Sequence[Curve] = ()) -> Model:
+    """The model of one curve, or a model that is `refused`.
+
+    Args:
+        beside: all curves of the set, which may say that this one is wrong.
+    """
     bare = _bare(curve, sweep_set)
-    reason = refusal(curve)
-    return _refused(bare, reason) if reason else _fit(bare, observe(curve))
+    reason = refusal(curve, beside)
+    if reason is None and len(bare.sizes) < FEWEST_SIZES:
+        reason = f"{len(bare.sizes)} sizes with a time that a clock can tell from 0: at least {FEWEST_SIZES} are needed"
+    return replace(bare, refused=reason) if reason else _fit(bare, observe(curve))
 
 
 def _bare(curve: Curve, sweep_set: SweepSet) -> Model:
@@ -67,10 +80,13 @@ def _fit(bare: Model, observed: Observed) -> Model:
         left_out = leave_sizes_out(observed, weights.both, most)
         pieces = fit_pieces(observed.sizes, observed.seconds, weights.both, left_out.starts)
         found = parameter_intervals(observed, weights.trust, pieces)
-        if found.slope[0] > 0.0:
+        slow, fast = found.slope[1], found.slope[0]
+        if slow <= VAGUE * fast and _grows(pieces):
             return _assembled(bare, observed, left_out, pieces, found)
         most = left_out.segment_count - 1  # the last segment knows no bandwidth: let it join the one before
-    return _refused(bare, NO_BANDWIDTH)
+    return replace(
+        bare, refused=unknown_bandwidth(1.0 / slow if fast > 0.0 else 0.0, 1.0 / fast if fast > 0.0 else 0.0)
+    )
 
 
 def _assembled(bare: Model, observed: Observed, left_out: LeftOut, pieces: Pieces, found: ParameterIntervals) -> Model:
@@ -79,7 +95,7 @@ def _assembled(bare: Model, observed: Observed, left_out: LeftOut, pieces: Piece
     table = knots(curve, observed, left_out, spikes)
     rate = 1.0 / float(pieces.slope[-1])
     interval = (1.0 / found.slope[1], 1.0 / found.slope[0])
-    outliers = _outliers(observed, spikes, curve.seconds_at(observed.sizes))
+    outliers = _outliers(observed, spikes)
     return replace(
         bare,
         latency_seconds=float(pieces.latency[0]),
@@ -135,16 +151,15 @@ def _held_out(observed: Observed, left_out: LeftOut) -> HeldOut:
     )
 
 
-def _outliers(observed: Observed, spikes: Floats, expected: Floats) -> tuple[Outlier, ...]:
+def _outliers(observed: Observed, spikes: Floats) -> tuple[Outlier, ...]:
+    ordinary = spikes >= 1.0
+    logs, times = np.log(observed.sizes), np.log(observed.seconds)
+    expected = np.exp(np.interp(logs, logs[ordinary], times[ordinary]))
     return tuple(
         Outlier(
             message_bytes=int(observed.sizes[index]),
             seconds=float(observed.seconds[index]),
             expected_seconds=float(expected[index]),
         )
-        for index in np.flatnonzero(spikes < 1.0).tolist()
+        for index in np.flatnonzero(~ordinary).tolist()
     )
-
-
-def _refused(bare: Model, reason: str) -> Model:
-    return replace(bare, refused=reason)

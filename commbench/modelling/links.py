@@ -91,6 +91,28 @@ _PEAKS: tuple[tuple[str, LinkPeak], ...] = (
 )
 
 
+# Which PCIe generation joins a module to its host; a PCIe card's own row says it.
+_HOST_GENERATION = (
+    (r"\b(P100|V100S?)\b", 3),
+    (r"\b(A100|A800)\b", 4),
+    (r"\b(H100|H800|H200|H20|B200)\b", 5),
+)
+
+
+def host_peak(device_name: str) -> LinkPeak | None:
+    """The PCIe link between the GPU with this name and its host, over which data goes that no GPU reads directly.
+
+    None for a device that is not in the table. A Grace superchip (GH200) has NVLink-C2C there instead.
+    """
+    peak, name = link_peak(device_name), device_name.upper()
+    if peak is None or re.search(r"\bG(H|B)\d00\b", name):
+        return None
+    if peak.name.startswith("PCIe"):
+        return peak
+    generation = next((generation for pattern, generation in _HOST_GENERATION if re.search(pattern, name)), None)
+    return _pcie(generation, "data sheet of the module") if generation else None
+
+
 def link_peak(device_name: str) -> LinkPeak | None:
     """The peak of the links of the GPU with this name, as nvidia-smi prints it (`NVIDIA A100-SXM4-80GB`).
 

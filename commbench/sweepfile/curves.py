@@ -47,7 +47,7 @@ class Launch:
     @property
     def median(self) -> float:
         """The median of the samples (s)."""
-        return float(np.median(np.asarray(self.seconds)))
+        return self.seconds[0] if len(self.seconds) == 1 else float(np.median(np.asarray(self.seconds)))
 
 
 @dataclass(frozen=True)
