@@ -16,8 +16,10 @@ from commbench.replaying.issuing import as_issued, case_of, differs, open_backen
 from commbench.replaying.options import ReplayOptions
 from commbench.training.call import Schedule
 from commbench.training.pricing import PricedStep, price
-from commbench.training.replayed import Replay
+from commbench.training.replayed import Floats, Replay
 from commbench.training.sources import Source, read_sources
+
+SHORT = Rule(limit=0.05, check=False)  # s a kind and replay: five of them see as much as a sweep's one
 
 
 def replay(options: ReplayOptions, launched: Launched, world: World) -> Replay:
@@ -45,16 +47,12 @@ def replay(options: ReplayOptions, launched: Launched, world: World) -> Replay:
     schedule = _as_issued(asked, cases)
     watch.enter("waiting")
     priced = on_rank_0(world, lambda: _priced(options, schedule)) if options.sweeps else None
-    if options.sweeps:
-        predicted = world.exchange([each.seconds for each in priced.calls] if priced else None)[0]
-        origin = f"{', '.join(options.sweeps)}, mode {options.mode}"
-    else:
-        predicted = _measured_first(of_call, cases, launched)
-        origin = f"the step's own sizes, measured first in mode {options.mode}"
-    wrong, times = _issued(of_call, cases, options, launched, expected=sum(predicted))
+    given: list[float] | None = world.exchange([each.seconds for each in priced.calls] if priced else None)[0]
+    wrong, times, measured = _issued(of_call, cases, options, launched, given)
+    origin = f"{', '.join(options.sweeps)}" if options.sweeps else "the step's own sizes, measured before each replay"
     notes = [differs(call, issued) for call, issued in zip(asked.calls, schedule.calls, strict=True)]
     return Replay(
-        schedule, session.backend_name(), options.mode, times, tuple(predicted), origin,
+        schedule, session.backend_name(), options.mode, times, tuple(given or measured), origin,
         tuple(dict.fromkeys(note for note in notes if note)), wrong, priced,
     )  # fmt: skip
 
@@ -75,39 +73,45 @@ def _priced(options: ReplayOptions, schedule: Schedule) -> PricedStep:
     return price(schedule, sources[0], modes=(options.mode,))
 
 
-def _measured_first(of_call: Sequence[Backend], cases: Sequence[Case], launched: Launched) -> list[float]:
-    """The time of each call as a sweep measures it (s): each kind of call once."""
-    known: dict[tuple[int, Case], float] = {}
-    for backend, case in zip(of_call, cases, strict=True):
-        if (id(backend), case) not in known:
-            known[id(backend), case] = median(measure(backend, case, Rule(check=False), launched.watch).seconds)
-    return [known[id(backend), case] for backend, case in zip(of_call, cases, strict=True)]
-
-
 def _issued(
-    of_call: Sequence[Backend], cases: Sequence[Case], options: ReplayOptions, launched: Launched, *, expected: float
-) -> tuple[int | None, np.ndarray]:
-    """Wrong elements of one checked call of each kind, and seconds of shape (runs, ranks, calls)."""
+    of_call: Sequence[Backend],
+    cases: Sequence[Case],
+    options: ReplayOptions,
+    launched: Launched,
+    predicted: Sequence[float] | None,
+) -> tuple[int | None, Floats, list[float]]:
+    """Issue the calls, again and again.
+
+    Without a prediction each kind of call is measured before each replay, as a sweep measures it: both sides then see
+    the same machine, whatever else runs on it.
+
+    Returns:
+        Wrong elements of one checked call of each kind; seconds of the calls, shape (runs, ranks, calls); and their
+        seconds as measured alone (median over the runs), empty where they were predicted.
+    """
+    watch, kinds = launched.watch, list(zip(map(id, of_call), cases, strict=True))
     prepared: dict[tuple[int, Case], Operation] = {}
-    for backend, case in zip(of_call, cases, strict=True):
-        if (id(backend), case) not in prepared:
-            launched.watch.enter("warm-up", case)
-            prepared[id(backend), case] = backend.prepare(case)
-    operations = [prepared[id(backend), case] for backend, case in zip(of_call, cases, strict=True)]
-    first = of_call[0]
-    launched.watch.enter("check", cases[0])
+    backends = dict(zip(kinds, of_call, strict=True))
+    for (number, case), backend in backends.items():
+        watch.enter("warm-up", case)
+        prepared[number, case] = backend.prepare(case)
+    watch.enter("check", cases[0])
     wrong = sum(operation.wrong() for operation in prepared.values()) if options.check else None
+    operations, first = [prepared[kind] for kind in kinds], of_call[0]
+    alone: dict[tuple[int, Case], list[float]] = {kind: [] for kind in prepared}
     times = []
-    for number in range(options.warm_up + options.runs):
-        launched.watch.enter("timed", cases[0], expected=expected)
+    for _ in range(options.warm_up + options.runs):
+        if predicted is None:
+            for kind, backend in backends.items():
+                alone[kind].append(median(measure(backend, kind[1], SHORT, watch).seconds))
+        watch.enter("timed", cases[0], expected=sum(predicted or [alone[kind][-1] for kind in kinds]))
         if options.mode == "pipelined":
             seconds = first.time_in_order(operations)
         else:
             seconds = [operation.time(1) for operation in operations]
-        everyone = first.world.gather(seconds)
-        if number >= options.warm_up:
-            times.append(everyone)
+        times.append(first.world.gather(seconds))
     for operation in prepared.values():
         operation.close()
     found = int(first.world.gather([wrong or 0]).sum())
-    return (found if options.check else None), np.stack(times)
+    measured = [] if predicted else [median(alone[kind][options.warm_up :]) for kind in kinds]
+    return (found if options.check else None), np.stack(times[options.warm_up :]), measured
