@@ -84,9 +84,12 @@ def _fit(bare: Model, observed: Observed) -> Model:
         if slow <= VAGUE * fast and _grows(pieces):
             return _assembled(bare, observed, left_out, pieces, found)
         most = left_out.segment_count - 1  # the last segment knows no bandwidth: let it join the one before
-    return replace(
-        bare, refused=unknown_bandwidth(1.0 / slow if fast > 0.0 else 0.0, 1.0 / fast if fast > 0.0 else 0.0)
-    )
+    known = fast > 0.0 and _grows(pieces)
+    return replace(bare, refused=unknown_bandwidth(1.0 / slow, 1.0 / fast) if known else NO_BANDWIDTH)
+
+
+def _grows(pieces: Pieces) -> bool:
+    return float(pieces.seconds_at(pieces.last[-1:])[0]) >= (1.0 + LEAST_GROWTH) * float(pieces.latency[0])
 
 
 def _assembled(bare: Model, observed: Observed, left_out: LeftOut, pieces: Pieces, found: ParameterIntervals) -> Model:
