@@ -14,6 +14,8 @@ NO_WORLD = (
     " not tell: state --world-size"
 )
 
+MIXED = "sizes repeat or fall inside the table: two tables are printed into each other, and which row is whose is lost"
+
 
 class Collector:
     """Rows, points left out and rejects of one run.
@@ -69,6 +71,24 @@ class Collector:
     def drop(self, line: int) -> None:
         """Take back the row of a line that turns out to be cut."""
         self.rows = [row for row in self.rows if row.line != line]
+
+    def unmix(self) -> None:
+        """Refuse all rows where the sizes show that two tables were printed into each other.
+
+        Sizes of one table grow, or start again from the first; where one repeats or falls otherwise, nothing tells
+        which row is whose.
+        """
+        last: dict[tuple[str | None, str | None], int] = {}
+        first: dict[tuple[str | None, str | None], int] = {}
+        for row in self.rows:
+            kind = (row.dtype, row.op)
+            if row.message_bytes <= last.get(kind, -1) and row.message_bytes != first[kind]:
+                for mixed in self.rows:
+                    self.reject(mixed.line, MIXED)
+                self.rows = []
+                return
+            first.setdefault(kind, row.message_bytes)
+            last[kind] = row.message_bytes
 
     def whole(self, printed_bytes: int) -> int | None:
         """The whole message in bytes, None where that needs a number of ranks that is not known."""

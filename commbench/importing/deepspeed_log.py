@@ -20,7 +20,7 @@ from commbench.importing.stating import Ranks, collective, ranks
 NAME = "deepspeed"
 MARKS = ("Comm. Op",)  # one of them stands in any such log
 _HEADER = re.compile(r"Comm\. Op\s+Message Size\s+Count\s+(?P<names>Total .*)$")
-_NAMES = re.compile(r"\S.*?\)(?=\s|$)")
+_LOGGER = re.compile(r"^(?:\[\w+\] )?\[\w+\.py:\d+:\w+\] \[Rank \d+\] ?")
 _OPERATION = re.compile(r"\s{0,3}(?P<operation>[a-z]\w*)(?: \| \[Caller Func: .*)?\s*$")
 _SIZE = re.compile(r"(?:^|\s{2,})(?P<size>\d[\d.]*(?:B| [KMGT]?B))(?=\s|$)(?P<rest>.*)$")
 _BLOCKS = {"all_gather", "gather", "scatter"}
@@ -63,9 +63,14 @@ class _Point:
     bus: Printed
 
 
+def opens(text: str) -> bool:
+    """Whether a line begins what this reader reads: the header of a summary."""
+    return "Comm. Op" in text and _HEADER.search(text) is not None
+
+
 def recognises(lines: Sequence[Line]) -> bool:
-    """The header of the summary."""
-    return any("Comm. Op" in line.text and _HEADER.search(line.text) is not None for line in lines)
+    """The header of a summary."""
+    return any(opens(line.text) for line in lines)
 
 
 def read(lines: Sequence[Line], stated: Stated) -> Reading:
@@ -88,7 +93,8 @@ def _summaries(lines: Sequence[Line]) -> list[tuple[list[_Section], list[Reject]
     """The sections of each table; the rows of the straggler breakdown are rejected."""
     found: list[tuple[list[_Section], list[Reject]]] = []
     straggling = False
-    for line in lines:
+    for wrapped in lines:
+        line = Line(wrapped.number, _LOGGER.sub("", wrapped.text, count=1), wrapped.stream)
         header = _HEADER.search(line.text)
         if header is not None:
             straggling = "straggler" in header["names"]

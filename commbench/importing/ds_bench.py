@@ -18,7 +18,7 @@ from commbench.importing.stating import collective, ranks
 from commbench.units import GIGABYTE_PER_SECOND, MICROSECOND
 
 NAME = "ds_bench"
-MARKS = ("Performance of ",)  # one of them stands in any such log
+MARKS = ("Performance of ", "Throughput (G")  # one of them stands in any such log
 _TITLE = re.compile(r"---- ?Performance of (?P<operation>\w[\w ]{0,30}?) on (?P<ranks>\d{1,7}) devices ?-*")
 _HEADER = re.compile(
     r"Size \(Bytes\)\s+Description\s+Duration(?P<raw> ?\(us\))?\s+Throughput \((?P<unit>G[Bb]ps)\)\s+BusBW \(\w+\)"
@@ -32,6 +32,7 @@ _CUT = re.compile(r"(?:^|\s)\d[\d.]*(?: [KMGT]?B)?\s+\d+x\d+\b")
 _TIMES = {"us": 1.0, "ms": 1e3, "s": 1e6}  # in microseconds
 _PER_UNIT = {"Gbps": GIGABYTE_PER_SECOND * MICROSECOND / 8, "GBps": GIGABYTE_PER_SECOND * MICROSECOND}  # bytes per us
 _POINT_TO_POINT = "pt2pt"
+_UNNAMED = "the title of this table is not in the log, and with it the operation: state --collective and --world-size"
 _WARNING = re.compile(r"Ran out of GPU memory|Duration is 0|out of memory|Traceback|RuntimeError", re.IGNORECASE)
 
 
@@ -40,17 +41,22 @@ class _Table:
     """One block: an operation on a number of devices."""
 
     line: int
-    operation: str
-    ranks: int
+    operation: str | None = None
+    ranks: int | None = None
     unit: str | None = None
     raw: bool = False
     body: list[Line] = field(default_factory=list)
     warnings: list[Line] = field(default_factory=list)
 
 
+def opens(text: str) -> bool:
+    """Whether a line begins what this reader reads: the title of a block, or the header of its table."""
+    return _TITLE.search(text) is not None or _HEADER.search(text) is not None
+
+
 def recognises(lines: Sequence[Line]) -> bool:
-    """The title of a block."""
-    return any("Performance of" in line.text and _TITLE.search(line.text) is not None for line in lines)
+    """The title of a block, or the header of its table."""
+    return any(opens(line.text) for line in lines)
 
 
 def read(lines: Sequence[Line], stated: Stated) -> Reading:
@@ -72,10 +78,14 @@ def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
             if table is not None:
                 yield table
             table = _Table(line.number, title["operation"], int(title["ranks"]))
+        elif header := _HEADER.search(line.text):
+            if table is not None and table.unit is not None:
+                yield table
+                table = None
+            table = table or _Table(line.number)
+            table.unit, table.raw = header["unit"], header["raw"] is not None
         elif table is None:
             continue
-        elif header := _HEADER.search(line.text):
-            table.unit, table.raw = header["unit"], header["raw"] is not None
         elif _WARNING.search(line.text):
             table.warnings.append(line)
         elif table.unit and (_ROW.search(line.text) or _CUT.search(line.text)):
@@ -92,17 +102,20 @@ def _named(operation: str) -> str | None:
 
 
 def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
-    found = _named(table.operation)
+    found = _named(table.operation) if table.operation else stated.collective
+    if table.operation is None and found is None:
+        return None, [Reject(line.number, _UNNAMED) for line in table.body]
     if found is None or table.operation == _POINT_TO_POINT:
         reason = f"{table.operation} is no collective of ours: it is not imported"
         return None, [Reject(line.number, reason, matters=False) for line in table.body]
-    world, name = ranks(stated, table.ranks, "header"), collective(stated, found, "named")
+    world, name = ranks(stated, table.ranks, "header"), collective(stated, _named(table.operation or ""), "named")
     block = found == "all_gather"
     collected = Collector(world.number, block)
     for line in table.body:
         problem = _take(line, table, found, collected)
         if problem:
             collected.reject(line.number, problem)
+    collected.unmix()
     if not table.body:
         collected.reject(table.line, "no row stands in this block" + _why(table))
     notes = ["rank 0's mean of calls back to back; nothing is checked"]
@@ -110,7 +123,7 @@ def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
         notes.append("the printed size is one rank's input; the message is that times the ranks")
     if found == "all_reduce":
         notes.append("the printed throughput counts the message twice")
-    if table.operation.endswith("v"):
+    if table.operation and table.operation.endswith("v"):
         notes.append(f"measured with {table.operation}")
     cut = bool(table.body) and any(reject.line == table.body[-1].number for reject in collected.rejects)
     run = Run(
@@ -126,7 +139,7 @@ def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
         lines=collected.lines,
         complete=False if cut or table.warnings else None,
         reason=table.warnings[0].text.strip() if table.warnings else "the log is cut" if cut else None,
-        settings={"operation": table.operation, "buffers": "same"},
+        settings={"operation": table.operation or found, "buffers": "same"},
         notes=(*notes, *world.notes, *name.notes),
     )
     return (run if collected.rows or collected.left_out else None), collected.rejects
@@ -185,5 +198,7 @@ def _take(line: Line, table: _Table, found: str, collected: Collector) -> str | 
 
 def _agrees(printed: int, time: Printed, throughput: Printed, found: str, table: _Table) -> bool:
     """Whether the throughput is size / time: twice that for all_reduce, and of n times the size for all_gather."""
-    times = 2 if found == "all_reduce" else table.ranks if found == "all_gather" else 1
+    if found == "all_gather" and table.ranks is None:
+        return True
+    times = 2 if found == "all_reduce" else table.ranks or 1 if found == "all_gather" else 1
     return is_rate(throughput.times(_PER_UNIT[table.unit or "Gbps"]), float(printed * times), time)

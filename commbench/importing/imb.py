@@ -19,11 +19,12 @@ NAME = "imb"
 MARKS = ("Benchmarking ",)  # one of them stands in any such log
 _PRODUCT = re.compile(r"Intel ?\(R\) MPI Benchmark(?:s| Suite) V?(\d[\w.]*)", re.IGNORECASE)
 _TITLE = re.compile(r"#?\s*Benchmarking\s+(?:Multi-)?(\w+)\s*$")
-_PROCESSES = re.compile(r"#?\s*#processes = (\d{1,7})\b")
+_PROCESSES = re.compile(r"#?\s*#?processes = (\d{1,7})\b")
 _GROUPS = re.compile(r"#?\s*\( ?(\d{1,7}) groups of (\d{1,7}) processes each running simultaneous")
 _SETTING = re.compile(r"#\s*(MPI_Datatype|MPI_Datatype for reductions|MPI_Op)\s*:\s*(\w+)")
-_HEADER = re.compile(r"\s*(?:Group\s+)?#(?:bytes|repetitions)\b")
+_HEADER = re.compile(r"\s*(?:Group\s+)?#?(?:bytes\s+#?repetitions\b|repetitions\s+t_)")
 _NAMES = re.compile(r"overlap ?\[%\]|\S+")
+_COUNTS = {"bytes": "#bytes", "repetitions": "#repetitions"}  # some launchers drop the sign
 _END = "All processes entering MPI_Finalize"
 _DECIMALS = 2  # every version prints two
 # #bytes of these is one rank's block here, though the whole vector elsewhere
@@ -59,13 +60,19 @@ class _Log:
     version: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
     ended: bool = False
+    unordered: bool = False  # sizes from a user's file, in the user's order
+
+
+def opens(text: str) -> bool:
+    """Whether a line begins what this reader reads: the banner, or the title of a benchmark."""
+    return _TITLE.match(text.strip()) is not None or _PRODUCT.search(text) is not None
 
 
 def recognises(lines: Sequence[Line]) -> bool:
     """A title of a benchmark and the header of its table."""
     titled = False
     for line in lines:
-        titled = titled or _TITLE.match(line.text) is not None
+        titled = titled or _TITLE.match(line.text.strip()) is not None
         if titled and _HEADER.match(line.text):
             return True
     return False
@@ -97,6 +104,8 @@ def _parts(lines: Sequence[Line]) -> _Log:
             log.settings[setting[1]] = setting[2]
         elif _END in text:
             log.ended = True
+        elif "Message lengths were user defined" in text:
+            log.unordered = True
         elif table is None:
             continue
         elif processes := _PROCESSES.match(text):
@@ -104,7 +113,7 @@ def _parts(lines: Sequence[Line]) -> _Log:
         elif groups := _GROUPS.match(text):
             table.groups, table.ranks = int(groups[1]), int(groups[2])
         elif _HEADER.match(text):
-            table.columns = tuple(_NAMES.findall(text))
+            table.columns = tuple(_COUNTS.get(name, name) for name in _NAMES.findall(text))
         elif table.columns and text[:1].isdigit():
             table.body.append(line)
     return log
@@ -141,6 +150,8 @@ def _run(table: _Table, log: _Log, stated: Stated, group: str | None) -> tuple[R
         if problem:
             collected.reject(line.number, problem)
             cut = last
+    if not log.unordered:
+        collected.unmix()
     if operation.nonblocking and "t_pure[usec]" in table.columns:
         notes.append("the time is t_pure, the call and its wait with nothing beside; t_ovrl is in `reported`")
     if operation.block:

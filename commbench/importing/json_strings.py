@@ -33,6 +33,14 @@ def opened(lines: Iterable[Line]) -> Iterator[Line]:
                 yield Line(line.number, text.rstrip("\r"), line.stream)
 
 
+class OpenedLines(list[Line]):
+    """The lines of a JSON document with its strings opened, and the document as it stands."""
+
+    def __init__(self, lines: Iterable[Line], text: str) -> None:
+        super().__init__(opened(lines))
+        self.text = text
+
+
 def ranks_beside(document: str, *texts: str) -> int | None:
     """The number of ranks that the fields around a string of a JSON document state.
 

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterable
 
-_LAUNCHER = re.compile(r"\b(mpirun|mpiexec(?:\.\w+)?|orterun|prterun|srun|aprun|jsrun|ibrun)\s")
+_LAUNCHER = re.compile(r"\b(mpirun|mpiexec(?:\.\w+)?|orterun|prterun|srun|aprun)\s")
 _RANKS = re.compile(r"\s(?:-n|-np|--n|--np|--ntasks)[\s=]{1,3}(\d{1,7})(?=\s|$)|\s-n(\d{1,7})(?=\s|$)")
 
 
 def ranks_launched(text: str, program: re.Pattern[str]) -> int | None:
     """Ranks of the program that this line starts; None where it starts another, several, or tells no number."""
     launcher = _LAUNCHER.search(text)
-    if launcher is None or " : " in text:
+    if launcher is None or " : " in text or text.lstrip().startswith("#"):
         return None
     started = program.search(text, launcher.end())
     if started is None:

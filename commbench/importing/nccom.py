@@ -54,11 +54,14 @@ class _Table:
     average: str | None = None
 
 
+def opens(text: str) -> bool:
+    """Whether a line begins what this reader reads: the header of a table, or the command above it."""
+    return _HEADER.search(text) is not None or _COMMAND.search(text) is not None
+
+
 def recognises(lines: Sequence[Line]) -> bool:
     """The header of a table, or a JSON report."""
-    if any("count(elems)" in line.text and _HEADER.search(line.text) is not None for line in lines):
-        return True
-    return bool(_results(lines))
+    return any(_HEADER.search(line.text) is not None for line in lines) or bool(_results(lines))
 
 
 def read(lines: Sequence[Line], stated: Stated) -> Reading:
@@ -131,6 +134,7 @@ def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
         pair = _take(line, table, collected)
         if pair is not None:
             figures.append(pair)
+    collected.unmix()
     world, name, span = _identity(table, figures, stated)
     footer: dict[str, object] = {}
     notes: list[str] = [*world.notes, *name.notes]

@@ -26,6 +26,7 @@ _TITLE = re.compile(
     r"#?\s*(?:OSU (?P<library>[A-Z][\w+]*)(?:-(?P<device>\w+))?|(?P<python>OMB Python MPI)|(?P<demo>MPI)) "
     r"(?P<name>\S.*?) Test(?: v?(?P<version>\d[\w.]*))?"
 )
+_LIBRARIES = ("MPI", "NCCL", "RCCL", "XCCL")
 _MEASURE = re.compile(r"\s*(?:Latency|Bandwidth|Test)\b.*$")
 _PROGRAM = re.compile(r"\bosu_\w+|\brun\.py\b")
 _DATATYPE = re.compile(r"#?\s*Datatype: (\w+)")
@@ -65,6 +66,12 @@ class _Table:
         return any(_ABORT.search(line.text) for line in self.body)
 
 
+def opens(text: str) -> bool:
+    """Whether a line begins what this reader reads: a title, or the launch of a program above it."""
+    plain = _plain(text)
+    return _title(plain) is not None or ranks_launched(plain, _PROGRAM) is not None
+
+
 def recognises(lines: Sequence[Line]) -> bool:
     """A title of the OSU benchmarks or of their Python relatives, alone or inside a JSON string."""
     return any(_title(_plain(line.text)) is not None for line in opened(lines))
@@ -84,6 +91,11 @@ def read(lines: Sequence[Line], stated: Stated) -> Reading:
 
 def _title(text: str) -> re.Match[str] | None:
     return _TITLE.match(text) if "Test" in text else None
+
+
+def _of_mpi(title: re.Match[str]) -> bool:
+    """Whether the names are MPI's: other libraries mean other things by them (reduce of OpenSHMEM reaches all)."""
+    return title["library"] is None or title["library"] in _LIBRARIES
 
 
 def _plain(text: str) -> str:
@@ -106,7 +118,7 @@ def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
                 name=title["name"],
                 version=title["version"],
                 device=title["device"],
-                operation=operation_named(_MEASURE.sub("", title["name"])),
+                operation=operation_named(_MEASURE.sub("", title["name"]) if _of_mpi(title) else ""),
                 launched=frozenset(launched),
             )
             launched.clear()
@@ -139,8 +151,8 @@ def _values(table: _Table) -> Iterator[tuple[int, str | None, Values | str]]:
         if named:
             datatype = named[1]
         columns = header(line.text) or columns
-        if columns is not None and looks_like_data(line.text, columns):
-            yield line.number, datatype, row(line.text, columns)
+        if looks_like_data(line.text):
+            yield line.number, datatype, row(line.text, columns) if columns else "no header names the columns"
 
 
 def _run(table: _Table, lines: Sequence[Line], stated: Stated) -> tuple[Run | None, list[Reject]]:
@@ -174,6 +186,7 @@ def _run(table: _Table, lines: Sequence[Line], stated: Stated) -> tuple[Run | No
                 statistic=_STATISTICS[table.family],
                 reported=values.reported | ({"Datatype": datatype} if datatype else {}),
             )
+    collected.unmix()
     failed = any(row.correct is False for row in collected.rows)
     run = Run(
         tool=table.family,

@@ -73,12 +73,12 @@ def header(text: str) -> Columns | None:
     return Columns(tuple(match[0] for match in found), kinds)
 
 
-def looks_like_data(text: str, columns: Columns) -> bool:
-    """Whether a line of text claims to be a row: a size, or for a barrier a number, at its start."""
-    words = text.split(None, 1)
+def looks_like_data(text: str) -> bool:
+    """Whether a line claims to be a row or a part of one: a whole number at its start, or nothing but numbers."""
+    words = text.split()
     if not words or not words[0][0].isdigit():
         return False
-    return words[0].isdigit() if columns.sized else figure(words[0]) is not None
+    return (words[0].isascii() and words[0].isdigit()) or all(figure(word) is not None for word in words)
 
 
 def row(text: str, columns: Columns) -> Values | str:

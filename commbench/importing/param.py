@@ -59,9 +59,14 @@ class _Table:
     backend: str | None = None
 
 
+def opens(text: str) -> bool:
+    """Whether a line begins what this reader reads: all its lines have one word."""
+    return "COMMS-RES" in text
+
+
 def recognises(lines: Sequence[Line]) -> bool:
     """A line of results."""
-    return any("COMMS-RES" in line.text and _ROW.search(line.text) is not None for line in lines)
+    return any("COMMS-RES" in line.text for line in lines)
 
 
 def read(lines: Sequence[Line], stated: Stated) -> Reading:
@@ -171,6 +176,7 @@ def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
             reported={column: reported(word) for column, word in point.values.items()},
             notes=("AlgBW is not the size over the time at p50",) if wrong else (),
         )
+    collected.unmix()
     notes = ["p50, p75, p95, Min and Max are over ranks, not over calls"]
     if vector:
         notes.append(f"measured with {table.operation}; its BusBW is printed with a factor of 1")

@@ -18,7 +18,7 @@ from commbench.importing.stating import collective, ranks
 from commbench.units import GIB, GIGABYTE_PER_SECOND, KIB, MIB, TIB
 
 NAME = "stas00"
-MARKS = ("busbw",)  # one of them stands in any such log
+MARKS = ("busbw |", "busbw|")  # one of them stands in any such log
 _SENTENCE = re.compile(
     r"The (?:average |(?P<payload>\d[\d.]*)GiB payload )bandwidth of (?P<operation>\w+) over (?P<ranks>\d{1,7}) ranks"
     r"(?: \((?P<warmups>\d+) warmups / (?P<trials>\d+) trials\))?"
@@ -49,9 +49,14 @@ class _Table:
     body: list[Line] = field(default_factory=list)
 
 
+def opens(text: str) -> bool:
+    """Whether a line begins what this reader reads: the header of a table, or what is said above it."""
+    return any(pattern.search(text) is not None for pattern in (_HEADER, _SENTENCE, _SOFTWARE, _HARDWARE))
+
+
 def recognises(lines: Sequence[Line]) -> bool:
     """The header of a table."""
-    return any("busbw" in line.text and _HEADER.search(line.text) is not None for line in lines)
+    return any(_HEADER.search(line.text) is not None for line in lines)
 
 
 def read(lines: Sequence[Line], stated: Stated) -> Reading:
@@ -72,7 +77,7 @@ def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
     software: re.Match[str] | None = None
     device: str | None = None
     for line in lines:
-        text = line.text.strip()
+        text = line.text.strip().lstrip("> ")
         if header := _HEADER.search(text):
             if table is not None:
                 yield table
@@ -86,7 +91,7 @@ def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
         elif found := _HARDWARE.search(text):
             device = found["device"].strip()
         elif table is not None and text.startswith("|") and not _RULE.fullmatch(text):
-            table.body.append(line)
+            table.body.append(Line(line.number, text, line.stream))
     if table is not None:
         yield table
 
@@ -99,12 +104,15 @@ def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
     collected = Collector()
     payload = _payload_of_profile(table)
     figures: list[tuple[Printed, Printed]] = []
+    if not table.body:
+        collected.reject(table.line, "no row stands under the header")
     for line in table.body:
         found = _take(line, table, payload, collected)
         if isinstance(found, str):
             collected.reject(line.number, found)
         elif found is not None:
             figures.append(found)
+    collected.unmix()
     sentence = table.sentence
     named = _named(sentence["operation"]) if sentence else None
     told = int(sentence["ranks"]) if sentence else None

@@ -39,9 +39,14 @@ class _Result:
     bus: Printed | None
 
 
+def opens(text: str) -> bool:
+    """Whether a line begins what this reader reads: a size, a number of ranks, or a result."""
+    return any(pattern.search(text) is not None for pattern in (_RESULT, _DECIMAL_SIZE, _BINARY_SIZE, _RANKS))
+
+
 def recognises(lines: Sequence[Line]) -> bool:
     """A line of results."""
-    return any("tput_avg (Gbps):" in line.text and _RESULT.search(line.text) is not None for line in lines)
+    return any("tput_avg (Gbps):" in line.text for line in lines)
 
 
 def read(lines: Sequence[Line], stated: Stated) -> Reading:
@@ -91,9 +96,15 @@ def _results(lines: Sequence[Line]) -> Iterator[_Result]:
             size, text, first = amount and amount.times(GIGABYTE_PER_SECOND), f"{found['size']} GB", line.number
         elif found := _BINARY_SIZE.search(line.text):
             size, text, first = binary_size(found["size"]), found["size"], line.number
-        elif found := _RESULT.search(line.text):
+        elif "tput_avg (Gbps):" in line.text:
+            result = _RESULT.search(line.text)
             yield _Result(
-                line.number, first or line.number, size, text, figure(found["tput"]), figure(found["bus"] or "")
+                line.number,
+                first or line.number,
+                size,
+                text,
+                figure(result["tput"]) if result else None,
+                figure(result["bus"] or "") if result else None,
             )
 
 

@@ -8,7 +8,7 @@ August 2026 may print GiB/s: both follow from size and time.
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from commbench.collectives import COLLECTIVES, collective_named
 from commbench.dtypes import dtype_named
@@ -42,6 +42,11 @@ class _Table:
     asynchronous: bool | None
     separated: bool
     body: list[tuple[int, Mapping[str, str] | str]] = field(default_factory=list)
+
+
+def opens(text: str) -> bool:
+    """Whether a line begins what this reader reads: a title or the header of a table."""
+    return _TITLE.search(text) is not None or _header(text) is not None
 
 
 def recognises(lines: Sequence[Line]) -> bool:
@@ -79,19 +84,21 @@ def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
         if found := _TITLE.search(text):
             title, header = found, None
         elif named := _header(text):
-            header = named
             if table is not None:
                 yield table
-            table = None
+            header = named
+            operation = title["operation"] if title else None
+            asynchronous = None if title is None or title["mode"] is None else title["mode"] == "Asynchronous"
+            table = _Table(line.number, named[0], operation, asynchronous, named[1])
         elif header is not None and (cells := _cells(text, *header)) is not None:
             operation = cells.get("Collective") if isinstance(cells, dict) else None
             operation = operation or (title["operation"] if title else None)
-            if table is None or (operation != table.operation and not isinstance(cells, str)):
-                if table is not None:
+            if table is not None and operation != table.operation and not isinstance(cells, str):
+                if table.body:
                     yield table
-                asynchronous = None if title is None or title["mode"] is None else title["mode"] == "Asynchronous"
-                table = _Table(line.number, header[0], operation, asynchronous, header[1])
-            table.body.append((line.number, cells))
+                table = replace(table, line=line.number, operation=operation, body=[])
+            if table is not None:
+                table.body.append((line.number, cells))
     if table is not None:
         yield table
 
@@ -128,6 +135,8 @@ def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
     block = name.collective in _BLOCKS
     collected = Collector(world.number, block)
     readings: list[tuple[float, Printed, Printed]] = []
+    if not table.body:
+        collected.reject(table.line, "no row stands under the header")
     for line, cells in table.body:
         if isinstance(cells, str):
             collected.reject(line, cells)
@@ -137,6 +146,7 @@ def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
             collected.reject(line, "the rows of one table have several numbers of ranks")
         else:
             _take(line, cells, name.collective, collected, readings)
+    collected.unmix()
     notes = ["rank 0's mean over calls; nothing is checked"]
     if block:
         notes.append("the printed size is one rank's block; the message is that times the ranks")
