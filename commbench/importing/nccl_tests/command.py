@@ -7,7 +7,8 @@ from pathlib import Path
 from commbench.errors import UsageError
 from commbench.importing.nccl_tests.binaries import Binary
 from commbench.importing.nccl_tests.capabilities import Capabilities
-from commbench.importing.nccl_tests.options import OWN, Options
+from commbench.importing.nccl_tests.options import Options
+from commbench.importing.nccl_tests.own_options import OWN
 
 SLOWEST = "3"
 
@@ -48,7 +49,7 @@ def command(binary: Binary, able: Capabilities, options: Options, json_file: Pat
                 found="its options are " + " ".join(f"-{known}" for known in sorted(able.options, key=str.lower)),
                 fix=f"leave -{letter} away, or build a newer nccl-tests",
             )
-    if "a" not in own and able.slowest and "-a" not in options.further:
+    if "a" not in own and able.slowest:
         own["a"] = SLOWEST
     shown = [word for letter, value in own.items() for word in (f"-{letter}", value)] + [*options.further]
     arguments = [*(("-J", str(json_file)) if able.json else ()), *shown]

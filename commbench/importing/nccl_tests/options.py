@@ -7,66 +7,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from commbench.arguments import Parser
-from commbench.collectives import DEFAULT_COLLECTIVES, collective_named, operator_named
-from commbench.dtypes import dtype_named
+from commbench.collectives import DEFAULT_COLLECTIVES, collective_named
 from commbench.errors import UsageError
 from commbench.importing.nccl_tests.binaries import PROGRAMS
+from commbench.importing.nccl_tests.own_options import OWN
 from commbench.sweepfile.records import Mode
 from commbench.units import parse_duration, parse_size
 
 PROGRAM = "commbench nccl-tests"
-
-
-class Own(NamedTuple):
-    """An option of nccl-tests: its long name and what it is for, in its words."""
-
-    long: str
-    metavar: str
-    help: str
-
-
-OWN = {
-    "t": Own("nthreads", "N", "threads per process (default 1)"),
-    "g": Own("ngpus", "N", "GPUs per thread (default 1)"),
-    "b": Own("minbytes", "SIZE", "first size (default 32M)"),
-    "e": Own("maxbytes", "SIZE", "last size (default 32M)"),
-    "i": Own("stepbytes", "SIZE", "bytes between sizes"),
-    "f": Own("stepfactor", "N", "factor between sizes"),
-    "n": Own("iters", "N", "timed iterations (default 20)"),
-    "m": Own("agg-iters", "N", "calls per iteration (default 1)"),
-    "w": Own("warmup-iters", "N", "warm-up iterations (default 1, 5 in older versions)"),
-    "N": Own("run-cycles", "N", "repeat the sizes N times"),
-    "p": Own("parallel-init", "0|1", "threads initialise NCCL in parallel"),
-    "c": Own("check", "N", "check N times; 0: do not check"),
-    "o": Own("op", "OP", "sum, prod, min, max, avg, mulsum, all"),
-    "d": Own("datatype", "TYPE", "dtype in nccl-tests' words or ours, or all"),
-    "r": Own("root", "RANK", "root, or all"),
-    "z": Own("blocking", "0-3", "wait after calls, with or without a barrier"),
-    "y": Own("stream-null", "0|1", "use the null stream"),
-    "G": Own("cudagraph", "N", "calls in a CUDA graph, replayed N times: mode graph"),
-    "C": Own("report-cputime", "0|1", "report the time on the CPU"),
-    "S": Own("report-timestamps", "0|1", "a timestamp per row"),
-    "a": Own("average", "0-3", "rank 0, mean, fastest, slowest rank (default here: 3)"),
-    "R": Own("local-register", "0-2", "register buffers"),
-    "x": Own("cta-policy", "0-2", "NCCL's CTA policy"),
-    "D": Own("device-implementation", "N", "NCCL's device API"),
-    "V": Own("device-cta-count", "N", "CTAs of the device API"),
-    "M": Own("memory", "0|1", "report GPU memory"),
-    "u": Own("unalign", "N", "misalign buffers by N elements"),
-    "I": Own("per-iter-timing", "0|1", "time each iteration with CUDA events"),
-    "K": Own("per-iter-skip", "N", "leave the first N out of -I's summary"),
-}
-_SIZES = frozenset("bei")
-_WORDS = {"o": frozenset({"all", "mulsum"}), "d": frozenset({"all", "char", "int"}), "r": frozenset({"all"})}
-# what nccl-tests calls the dtypes, where ours differ; an unknown name would be measured as float without an error
-_DTYPES = {
-    "float32": "float", "float16": "half", "float64": "double", "float8_e4m3": "f8e4m3", "float8_e5m2": "f8e5m2"
-}  # fmt: skip
-_SIZE = re.compile(r"[0-9]+(?:\.[0-9]+)?[KMG]?", re.IGNORECASE)
-_INTEGER = re.compile(r"0x[0-9a-f]+|0|[1-9][0-9]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -122,41 +72,19 @@ def parse(argv: Sequence[str]) -> Options:
             _refuse_unprintable(name, text)
     named = raw["collectives"] or list(DEFAULT_COLLECTIVES)
     collectives = [*PROGRAMS] if named == ["all"] else [collective_named(name).name for name in named]
-    own = {letter: _value(letter, raw[f"own_{letter}"]) for letter in OWN if raw[f"own_{letter}"] is not None}
+    own = {letter: value(letter, raw[f"own_{letter}"]) for letter in OWN if raw[f"own_{letter}"] is not None}
     if {"b", "e"} <= own.keys() and parse_size(own["b"]) > parse_size(own["e"]):
         raise UsageError(
             "the first size is above the last", expected="-b at most -e", found=f"-b {own['b']} -e {own['e']}",
             fix="exchange them",
         )  # fmt: skip
+    further = tuple(words[split + 1 :])
+    _refuse_known(further)
     return Options(
-        tuple(collectives), own, tuple(words[split + 1 :]),
+        tuple(collectives), own, further,
         Path(raw["binaries"]).expanduser() if raw["binaries"] else None, raw["launch"], _limit(raw["limit"]),
         Path(raw["file"]) if raw["file"] else None, raw["label"], raw["json"],
     )  # fmt: skip
-
-
-def _value(letter: str, text: str) -> str:
-    """A value as nccl-tests reads it; what it would misread without an error is refused."""
-    if letter in _SIZES:
-        size = parse_size(text)
-        return text if _SIZE.fullmatch(text) else str(size)
-    if text in _WORDS.get(letter, ()):
-        return text
-    if letter == "o":
-        return operator_named(text)
-    if letter == "d":
-        name = dtype_named(text)
-        return _DTYPES.get(name, name)
-    if not _INTEGER.fullmatch(text) or (number := int(text, 0)) < 0 or number >= 1 << 31:
-        raise UsageError(
-            f"-{letter} cannot be read", expected="a whole number, 0 or more", found=repr(text),
-            fix=f"-{letter} is nccl-tests' --{OWN[letter].long}: {OWN[letter].help}",
-        )  # fmt: skip
-    if letter in "tgn" and number == 0:
-        raise UsageError(
-            f"-{letter} leaves nothing to do", expected="1 or more", found=f"-{letter} {text}", fix=f"-{letter} 1"
-        )
-    return text
 
 
 def _limit(text: str | None) -> float | None:
@@ -166,6 +94,19 @@ def _limit(text: str | None) -> float | None:
             "the time limit leaves no time", expected="-T above 0", found=f"-T {text}", fix="leave -T away for no limit"
         )
     return seconds
+
+
+def _refuse_known(further: tuple[str, ...]) -> None:
+    """What decides how rows are read must be seen; after `--` it would not be."""
+    long = {own.long.replace("-", "_") for own in OWN.values()}
+    for word in further:
+        name = word.partition("=")[0].lstrip("-").replace("-", "_")
+        if (word.startswith("--") and name in long) or re.match(rf"-[{''.join(OWN)}JTh]", word):
+            raise UsageError(
+                "an option stands after -- that belongs before it", expected="only what commbench does not know",
+                found=word, fix=f"write it before --; {PROGRAM} --help lists these options",
+            )  # fmt: skip
+        _refuse_unprintable("--", word)
 
 
 def _refuse_unprintable(name: str, text: object) -> None:

@@ -20,11 +20,11 @@ from commbench.importing.nccl_tests.sweep_records import SweepRecords, merged
 from commbench.importing.nccl_tests.transport import Logs
 from commbench.importing.nccl_text import TableReader
 from commbench.launching.lines import LaunchLine
+from commbench.measuring.nccl_log import Link, links
 from commbench.measuring.reporter import Reporter
 from commbench.units import format_size
 
 SILENCE = 1800.0  # seconds without a line, where there is no -T: one row of 16 GB over a slow network takes minutes
-_MOST_PATHS = 1 << 16  # lines of NCCL's log that are picked out of a program's output
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class ProgramRun:
         self._conduct = Conduct()
         self._head: list[Line] = []  # the lines above the first row, which say what runs
         self._rows: list[Row] = []
-        self._paths: list[str] = []
+        self._paths: set[Link] = set()  # of NCCL's log, where that comes with the output
         self._world_size = 1
         self.notices: list[str] = []
 
@@ -118,8 +118,8 @@ class ProgramRun:
         self._raw.line(raw)
         prefix, text = normalised(raw)
         self._conduct.see(text)
-        if " via " in text and len(self._paths) < _MOST_PATHS:
-            self._paths.append(text)
+        if " via " in text:
+            self._paths.update(links(text))
         self._refuse_what_makes_no_sense()
         if stream == "err":  # what libraries say there would only tear rows apart
             return
@@ -175,9 +175,8 @@ class ProgramRun:
         wrong = sum(row.correct is False for row in self._rows)
         outcome = judge(ending, self._conduct, Counts(len(self._rows), wrong, unread, differs))
         best = run and merged(run, exact)
-        final = self._records.all(
-            best, self._conduct, self._logs.text() + "\n" + "\n".join(self._paths), outcome.status, outcome.message
-        )
+        paths = self._logs.links() | self._paths
+        final = self._records.all(best, self._conduct, paths, outcome.status, outcome.message)
         if not self._rows:
             self._begin()
         if not self._keeper.replace(final):

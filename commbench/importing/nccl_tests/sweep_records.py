@@ -5,7 +5,7 @@ The labels that let `compare` set it beside sweeps of torch and MPI are `mode` a
 """
 
 import platform
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,10 +14,12 @@ import msgspec
 from commbench.importing.foreign import Row, Run, Stated
 from commbench.importing.nccl_tests.command import Command
 from commbench.importing.nccl_tests.conduct import Conduct
+from commbench.importing.nccl_tests.launch_words import shown_launch
 from commbench.importing.nccl_tests.options import Options
 from commbench.importing.nccl_tests.transport import transport
 from commbench.importing.sweeps import calls_per_sample, header, measurement
 from commbench.measuring.facts import allowed_variables, machine_facts
+from commbench.measuring.nccl_log import Link
 from commbench.measuring.recorder import new_id, now
 from commbench.sweepfile.records import End, Header, LeftOut, Measurement, Record, Status
 
@@ -64,13 +66,15 @@ class SweepRecords:
             statistic=self._command.statistic,
         )
 
-    def all(self, run: Run | None, conduct: Conduct, log: str, status: Status, reason: str | None) -> list[Record]:
+    def all(
+        self, run: Run | None, conduct: Conduct, found: Iterable[Link], status: Status, reason: str | None
+    ) -> list[Record]:
         """Every record of the run, in order, now that its end is known.
 
         Args:
-            log: what NCCL logged.
+            found: the paths in NCCL's log.
         """
-        paths = transport(log, self._id, self._options.label)
+        paths = transport(found, self._id, self._options.label)
         first = msgspec.structs.replace(
             self.header(run), transport={"setting": paths.setting, "proved": paths.proved, "pairs": paths.pairs}
         )
@@ -104,7 +108,7 @@ class SweepRecords:
         return {
             "program": self._command.binary.path,
             "arguments": list(self._command.shown),
-            "launch": self._options.launch,
+            "launch": shown_launch(self._options.launch) if self._options.launch else None,
             "time_limit": self._options.time_limit,
         }
 

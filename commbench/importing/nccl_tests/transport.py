@@ -5,7 +5,7 @@ A user who asked for a log of their own gets that one, where they asked for it, 
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from glob import escape
 from pathlib import Path
@@ -40,24 +40,24 @@ class Logs:
             # %h and %p become host and process: a file for each rank
             self.environment = {_LEVEL: "INFO", _FILE: str(self.folder / "nccl.%h.%p.log")}
 
-    def text(self) -> str:
-        """Everything that was logged into files, ours or the user's."""
+    def links(self) -> set[Link]:
+        """The paths in every log that was written into a file, ours or the user's."""
         pattern = self._theirs or self.folder / "nccl.%h.%p.log"
-        parts = []
-        for path in sorted(pattern.parent.glob(escape(pattern.name).replace("%h", "*").replace("%p", "*"))):
+        found: set[Link] = set()
+        for path in pattern.parent.glob(escape(pattern.name).replace("%h", "*").replace("%p", "*")):
             with suppress(OSError), path.open("rb") as file:
-                parts.append(file.read(_LARGEST).decode(errors="replace"))
-        return "\n".join(parts)
+                found.update(links(file.read(_LARGEST).decode(errors="replace")))
+        return found
 
     def remove(self) -> None:
         """Delete the folder; the JSON in it holds the whole environment, which may hold secrets."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def transport(log: str, sweep: str, setting: str | None) -> Transport:
-    """The paths that a log proves, as a record."""
-    found: Sequence[Link] = links(log)
+def transport(found: Iterable[Link], sweep: str, setting: str | None) -> Transport:
+    """These paths as a record; they are known from NCCL's log, so they are proved."""
+    ordered = sorted(set(found))
     return Transport(
-        sweep=sweep, setting=setting, proved=tuple(sorted({link.kind for link in found})) if found else None,
-        pairs=tuple({"from": link.source, "to": link.target, "path": link.path} for link in found),
+        sweep=sweep, setting=setting, proved=tuple(sorted({link.kind for link in ordered})) or None,
+        pairs=tuple({"from": link.source, "to": link.target, "path": link.path} for link in ordered),
     )  # fmt: skip

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from commbench.errors import SweepFileError
-from commbench.importing.nccl_tests import keeping
 from commbench.importing.nccl_tests.keeping import Keeper, raw_log_beside
 from commbench.sweepfile.reader import read_sweeps
 from commbench.sweepfile.records import End, Header, Measurement, Source
@@ -59,7 +58,7 @@ def test_a_disk_without_room_keeps_the_provisional_rows(tmp_path: Path, monkeypa
         def full(path: Path, expected_bytes: int = 0) -> SweepWriter:
             raise SweepFileError("full", expected="room", found="none", fix="make some")
 
-        monkeypatch.setattr(keeping.SweepWriter, "create", full)
+        monkeypatch.setattr(SweepWriter, "create", full)
         assert not keeper.replace([header("b"), row("b", 2.5), END])
         keeper.add(END)
     assert seconds(tmp_path / "x.jsonl") == [1.0, 2.0]

@@ -8,6 +8,7 @@ from commbench.errors import CommbenchError, UsageError
 from commbench.importing.nccl_tests.binaries import Binary
 from commbench.importing.nccl_tests.capabilities import read_help
 from commbench.importing.nccl_tests.command import Command, command, remarks
+from commbench.importing.nccl_tests.launch_words import shown_launch
 from commbench.importing.nccl_tests.options import Options, parse
 from tests.importing.runner.fake import USAGE_NEW, USAGE_OLD
 
@@ -87,6 +88,7 @@ def test_an_option_that_the_version_lacks_is_refused() -> None:
     [
         "-b 2G -e 1G", "-d foo", "-o foo", "-n x", "-n 0", "-g 0", "-f -1", "-b -8", "-b nan", "-T 0", "-T soon",
         "--agg 3", "-J", "frobnicate", "-n 99999999999", "-c ''", "--label ", "-G 1.5", "-Q 7", "-n ٣", "-n 010",
+        "-- -a 1", "-- -G4", "-- --average=1", "-- -J x",
     ],
 )  # fmt: skip
 def test_nonsense_is_refused_in_four_parts(line: str) -> None:
@@ -118,3 +120,17 @@ def test_help_of_an_old_version() -> None:
 def test_a_help_that_says_nothing_leaves_what_all_versions_have() -> None:
     able = read_help("Segmentation fault")
     assert (able.known, able.json, "b" in able.options, "a" in able.options) == (False, False, True, False)
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("mpirun -np 2", "mpirun -np 2"),
+        ("mpirun -x API_TOKEN=abc -x NCCL_ALGO=Ring -np 2", "mpirun -x API_TOKEN=... -x NCCL_ALGO=Ring -np 2"),
+        ("srun --export=ALL,my_key=abc,UCX_TLS=rc -n 2", "srun --export=ALL,my_key=...,UCX_TLS=rc -n 2"),
+        ("mpiexec -genv WHO me -genv NCCL_ALGO Tree -n 2", "mpiexec -genv WHO ... -genv NCCL_ALGO Tree -n 2"),
+        ("srun --mpi=pmix --container-image=nvcr.io#x:1", "srun --mpi=pmix '--container-image=nvcr.io#x:1'"),
+    ],
+)
+def test_a_launch_line_is_stored_without_foreign_values(line: str, shown: str) -> None:
+    assert shown_launch(line) == shown
