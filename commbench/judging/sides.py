@@ -7,6 +7,7 @@ from pathlib import Path
 
 from commbench.errors import UsageError
 from commbench.judging.compared import SideRecord
+from commbench.sweepfile.curves import curves_of
 from commbench.sweepfile.reader import Sweep, read_sweeps
 from commbench.sweepfile.sets import SweepSet, sets_of
 
@@ -161,4 +162,4 @@ def _void(sweeps: Sequence[Sweep]) -> str | None:
 
 
 def _launches(one: SweepSet) -> int:
-    return len({(m.sweep, m.cycle) for sweep in one.sweeps for m in sweep.measurements})
+    return max((len(point.launches) for curve in curves_of(one) for point in curve.points), default=0)
