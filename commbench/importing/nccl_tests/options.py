@@ -67,8 +67,8 @@ def parse(argv: Sequence[str]) -> Options:
     words = list(argv)
     split = words.index("--") if "--" in words else len(words)
     raw = vars(_parser().parse_intermixed_args(words[:split]))
-    for name, value in raw.items():
-        for text in value if isinstance(value, list) else [value]:
+    for name, given in raw.items():
+        for text in given if isinstance(given, list) else [given]:
             _refuse_unprintable(name, text)
     named = raw["collectives"] or list(DEFAULT_COLLECTIVES)
     collectives = [*PROGRAMS] if named == ["all"] else [collective_named(name).name for name in named]
