@@ -12,7 +12,7 @@ from commbench.arguments import Parser
 from commbench.collectives import DEFAULT_COLLECTIVES, collective_named
 from commbench.errors import UsageError
 from commbench.importing.nccl_tests.binaries import PROGRAMS
-from commbench.importing.nccl_tests.own_options import OWN
+from commbench.importing.nccl_tests.own_options import OWN, own_value
 from commbench.sweepfile.records import Mode
 from commbench.units import parse_duration, parse_size
 
@@ -72,7 +72,7 @@ def parse(argv: Sequence[str]) -> Options:
             _refuse_unprintable(name, text)
     named = raw["collectives"] or list(DEFAULT_COLLECTIVES)
     collectives = [*PROGRAMS] if named == ["all"] else [collective_named(name).name for name in named]
-    own = {letter: value(letter, raw[f"own_{letter}"]) for letter in OWN if raw[f"own_{letter}"] is not None}
+    own = {letter: own_value(letter, raw[f"own_{letter}"]) for letter in OWN if raw[f"own_{letter}"] is not None}
     if {"b", "e"} <= own.keys() and parse_size(own["b"]) > parse_size(own["e"]):
         raise UsageError(
             "the first size is above the last", expected="-b at most -e", found=f"-b {own['b']} -e {own['e']}",

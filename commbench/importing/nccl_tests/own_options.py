@@ -58,7 +58,7 @@ _SIZE = re.compile(r"[0-9]+(?:\.[0-9]+)?[KMG]?", re.IGNORECASE)
 _INTEGER = re.compile(r"0x[0-9a-f]+|0|[1-9][0-9]*", re.IGNORECASE)
 
 
-def value(letter: str, text: str) -> str:
+def own_value(letter: str, text: str) -> str:
     """A value as nccl-tests reads it; what it would misread without an error is refused."""
     if letter in _SIZES:
         size = parse_size(text)
