@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from commbench.collectives import COLLECTIVES
 from commbench.errors import ModelRefused
-from commbench.modelling.model import Model
+from commbench.modelling.model import Model, ModelKey
 from commbench.modelling.predicting import predict_many
+from commbench.modelling.scaling import FEWEST_WORLDS, fit_scaling
 from commbench.training.sources import Kind, Source
 
 Floats = npt.NDArray[np.float64]
@@ -53,12 +54,15 @@ def answer(
     choice = source.nearest(kind, modes)
     if choice is not None:
         return _measured(choice.model, message_bytes)._replace(stands_in=choice.stands_in)
+    law = _by_law(source, kind, modes, message_bytes)
+    if law is not None:
+        return law
     if assume_ring:
         return _by_ring(source, kind, modes, message_bytes)
     ranks = ", ".join(map(str, source.world_sizes)) or "an unknown number of"
     raise ModelRefused(
         f"{kind.collective} among {kind.ranks} ranks was not measured",
-        expected=f"a sweep with {kind.ranks} ranks, or sweeps with three or more other numbers of ranks",
+        expected=f"a sweep with {kind.ranks} ranks, or sweeps with {FEWEST_WORLDS} or more other numbers of ranks",
         found=f"{source.name} was measured with {ranks} ranks",
         fix=f"measure with {kind.ranks} ranks, or add --assume-ring to price other numbers of ranks by the law of a "
         "ring (marked as extrapolated)",
@@ -83,6 +87,33 @@ def _measured(model: Model, message_bytes: Sequence[int]) -> Answer:
     times = predict_many(model, np.asarray(message_bytes, dtype=np.float64))
     latency = np.minimum(times.seconds, max(0.0, model.latency_seconds or 0.0))
     return Answer(times.seconds, times.low, times.high, latency, times.extrapolated)
+
+
+def _by_law(source: Source, kind: Kind, modes: Sequence[str | None], message_bytes: Sequence[int]) -> Answer | None:
+    """From the law that three or more measured numbers of ranks follow; None where there is none."""
+    found = [each for each in source.of(kind.collective, modes) if (each.key.world_size or 1) > 1]
+    if len({each.key.world_size for each in found}) < FEWEST_WORLDS:
+        return None
+    choice = source.choose(found, kind, modes)
+    family = [each.model for each in found if _curve(each.key) == _curve(choice.model.key)]
+    try:
+        scaling = fit_scaling(family)
+    except ModelRefused:
+        return None
+    known = {size: scaling.predict(size, kind.ranks) for size in {*message_bytes, choice.model.sizes[0]}}
+    times = [known[size] for size in message_bytes]
+    smallest = known[choice.model.sizes[0]].seconds
+    seconds = np.array([each.seconds for each in times])
+    ranks = ", ".join(str(model.key.world_size) for model in scaling.models)
+    return Answer(
+        seconds, np.array([each.interval[0] for each in times]), np.array([each.interval[1] for each in times]),
+        np.minimum(seconds, smallest), np.array([each.extrapolated for each in times]), choice.stands_in,
+        (f"{kind.collective} among {kind.ranks} ranks follows the law that {ranks} ranks follow: {scaling.law.name}",),
+    )  # fmt: skip
+
+
+def _curve(key: ModelKey) -> ModelKey:
+    return key._replace(world_size=None, ranks_per_host=None)
 
 
 def _steps(collective: str, ranks: int) -> int:
