@@ -12,7 +12,7 @@ from commbench.importing.collecting import Collector
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
 from commbench.importing.imb_rows import take
 from commbench.importing.mpi_names import Operation, operation_named
-from commbench.importing.printed import decimals
+from commbench.importing.printed import decimals, reported
 from commbench.importing.stating import collective, ranks
 
 NAME = "imb"
@@ -114,7 +114,7 @@ def _parts(lines: Sequence[Line]) -> _Log:
             table.groups, table.ranks = int(groups[1]), int(groups[2])
         elif _HEADER.match(text):
             table.columns = tuple(_COUNTS.get(name, name) for name in _NAMES.findall(text))
-        elif table.columns and text[:1].isdigit():
+        elif table.columns and text.partition(" ")[0].isdigit():
             table.body.append(line)
     return log
 
@@ -160,7 +160,7 @@ def _run(table: _Table, log: _Log, stated: Stated, group: str | None) -> tuple[R
         notes.append(f"{table.groups} groups of {table.ranks} ranks ran at once")
     settings: dict[str, object] = {"operation": operation.name}
     if group is not None:
-        settings["group"] = int(group) if group.isdigit() else group
+        settings["group"] = reported(group)
     if table.groups:
         settings["simultaneous_groups"] = table.groups
     run = Run(

@@ -18,7 +18,7 @@ from commbench.importing.stating import collective, ranks
 from commbench.units import GIB, GIGABYTE_PER_SECOND, KIB, MIB, TIB
 
 NAME = "stas00"
-MARKS = ("busbw |", "busbw|")  # one of them stands in any such log
+MARKS = ("busbw|", "busbw |", "busbw  |", "busbw   |")  # one of them stands in any such log
 _SENTENCE = re.compile(
     r"The (?:average |(?P<payload>\d[\d.]*)GiB payload )bandwidth of (?P<operation>\w+) over (?P<ranks>\d{1,7}) ranks"
     r"(?: \((?P<warmups>\d+) warmups / (?P<trials>\d+) trials\))?"

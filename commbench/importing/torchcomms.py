@@ -24,10 +24,9 @@ from commbench.units import GIB, GIGABYTE_PER_SECOND, MICROSECOND
 NAME = "torchcomms"
 MARKS = ("SendMsgSize(B)",)  # one of them stands in any such log
 _TITLE = re.compile(r"=== (?:(?P<mode>Synchronous|Asynchronous) )?(?P<operation>[A-Z]\w+) Performance ===")
-_SIZE, _RANKS = "SendMsgSize(B)", "Ranks"
+_SIZE, _RANKS, _RATE = "SendMsgSize(B)", "Ranks", "BusBw(GB/s)"
 _TIMES = ("Avg(us)", "LatAvg(us)")
 _FIGURES = ("(B)", "(us)", "(GB/s)", "Iters", "Ranks", "SyncInterval")
-_NUMBERS = 13  # columns up to BusBw(GB/s) in the new table: what stands after them are names with blanks in them
 _BLOCKS = {"all_gather", "gather", "scatter"}
 _DECIMAL, _BINARY = GIGABYTE_PER_SECOND * MICROSECOND, GIB * MICROSECOND
 
@@ -68,11 +67,12 @@ def read(lines: Sequence[Line], stated: Stated) -> Reading:
 
 def _header(text: str) -> tuple[tuple[str, ...], bool] | None:
     """The names of the columns and whether commas separate them."""
-    if _SIZE not in text or "BusBw(GB/s)" not in text:
+    if _SIZE not in text or _RATE not in text:
         return None
     separated = "," in text
     names = tuple(name.strip() for name in (text.split(",") if separated else text.split()))
-    return (names, separated) if any(name in names for name in _TIMES) and _RANKS in names else None
+    needed = {_SIZE, _RANKS, _RATE} <= set(names) and any(name in names for name in _TIMES)
+    return (names, separated) if needed else None
 
 
 def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
@@ -117,10 +117,11 @@ def _cells(text: str, names: tuple[str, ...], separated: bool) -> Mapping[str, s
         return None
     if place and (len(words) <= place or whole(words[place]) is None):
         return None
-    needed = len(names) if separated or len(names) <= _NUMBERS else _NUMBERS
-    if len(words) < needed or (len(words) > len(names) and len(names) <= _NUMBERS):
+    # what stands behind the rate are names of devices and versions, with blanks in them
+    needed = len(names) if separated else names.index(_RATE) + 1
+    if len(words) < needed or (len(words) > needed and needed == len(names)):
         return f"{len(words)} of {len(names)} columns: the row is cut or mixed"
-    return dict(zip(names[: len(names) if separated else needed], words, strict=False))
+    return dict(zip(names[:needed], words, strict=False))
 
 
 def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
@@ -199,7 +200,7 @@ def _take(
 ) -> None:
     size = whole(cells[_SIZE])
     column = next(column for column in _TIMES if column in cells)
-    time, bus = figure(cells[column]), figure(cells["BusBw(GB/s)"])
+    time, bus = figure(cells[column]), figure(cells[_RATE])
     if size is None or time is None or bus is None:
         collected.reject(line, "a figure is no number")
         return

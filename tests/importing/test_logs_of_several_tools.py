@@ -1,0 +1,140 @@
+"""Logs that hold the tables of several tools, writers or jobs, and tables inside other things."""
+
+import json
+
+import pytest
+
+from commbench.importing.foreign import Reading, Stated
+from commbench.importing.reading import read_content
+from tests.importing.logs import FOLDER, points, refused
+
+OSU = (
+    "# OSU MPI Allreduce Latency Test v7.4\n# Size       Avg Latency(us)\n"
+    "4                       7.91\n8                       8.02\n"
+)
+OTHER = OSU.replace("7.91", "17.91").replace("8.02", "18.02")
+POINTS, OTHERS = [(4, 7.91), (8, 8.02)], [(4, 17.91), (8, 18.02)]
+INVENTED = sorted(path.name for path in (FOLDER / "invented").iterdir() if path.suffix == ".log")
+
+
+def _read(text: str) -> Reading:
+    return read_content("log", text.encode(), Stated()).reading
+
+
+def _behind(prefix: str, text: str) -> str:
+    return "".join(f"{prefix}{line}\n" for line in text.splitlines())
+
+
+def _alternating(*texts: str) -> str:
+    return "".join(f"{line}\n" for lines in zip(*(text.splitlines() for text in texts), strict=True) for line in lines)
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        *("[1,0]<stdout>:", "[prterun-hostA-4711@1,0]<stdout>: ", "[0] ", "0: ", " 12: ", "[default0]:", "node1:0: "),
+        *("[pod/x-0/y] ", "2026-03-03T10:11:12.123456Z ", "(head, rank=0, pid=3808) [1,0]<stdout>:", "\x1b[32m"),
+    ],
+)
+@pytest.mark.parametrize("log", ["osu-7.4-tails.log", "imb-2021.7.log", "ds_bench.log", "param.log", "torchcomms.log"])
+def test_a_launchers_prefix_changes_nothing(prefix: str, log: str) -> None:
+    """The same runs, from the same lines, with the same rejects."""
+    text = (FOLDER / "invented" / log).read_text()
+    plain, wrapped = _read(text), _read(_behind(prefix, text))
+    assert plain.runs
+    assert [(run.collective, run.world_size, points(run), run.lines) for run in wrapped.runs] == [
+        (run.collective, run.world_size, points(run), run.lines) for run in plain.runs
+    ]
+    assert [reject.line for reject in wrapped.rejects] == [reject.line for reject in plain.rejects]
+
+
+def test_tables_of_two_streams_are_never_glued() -> None:
+    """Prefixes say whose line it is."""
+    found = _read(_alternating(_behind("[1,0]<stdout>:", OSU), _behind("[2,0]<stdout>:", OTHER)))
+    assert [points(run) for run in found.runs] == [POINTS, OTHERS]
+    assert refused(found) == []
+
+
+def test_two_jobs_in_one_terminal_are_refused() -> None:
+    """Without prefixes nothing tells whose row it is: sizes repeat and fall inside the table."""
+    found = _read(_alternating(OSU, OTHER))
+    assert found.runs == ()
+    assert set(refused(found)) == {1, 5, 6, 7, 8}
+
+
+def test_a_table_that_starts_again_is_repeated() -> None:
+    """Without a header between them, two passes are cycles of the same points."""
+    (run,) = _read(OSU + "".join(OTHER.splitlines(keepends=True)[2:])).runs
+    assert [(row.message_bytes, row.cycle) for row in run.rows] == [(4, 0), (8, 0), (4, 1), (8, 1)]
+
+
+def test_every_tool_of_a_log_reads_its_own_table() -> None:
+    """Tables have no end: one tool must not go on into the next one's rows."""
+    parts = [(FOLDER / "invented" / name).read_text() for name in INVENTED]
+    alone = [(run.tool, run.collective, points(run)) for part in parts for run in _read(part).runs]
+    together = [(run.tool, run.collective, points(run)) for run in _read("\n".join(parts)).runs]
+    assert len(alone) > 30
+    assert sorted(map(repr, together)) == sorted(map(repr, alone))
+
+
+def test_tables_in_strings_of_json_are_read() -> None:
+    """A CI system keeps the output of a program in a field; each line of JSON may be a document of its own."""
+    for name in ("imb-2021.7.log", "nccom-two-tables-gib.log", "ds_bench.log", "stas00.log"):
+        text = (FOLDER / "invented" / name).read_text()
+        expected = [points(run) for run in _read(text).runs]
+        for document in (json.dumps({"rc": 0, "stdout": text}), json.dumps([{"x": 1, "out": text}], indent=1)):
+            assert [points(run) for run in _read(document).runs] == expected
+    gather = OSU.replace("Allreduce", "Allgather")
+    lines = "".join(json.dumps({"np": ranks, "stdout": gather}) + "\n" for ranks in (4,))
+    (run,) = _read(lines).runs
+    assert (run.world_size, points(run)) == (4, [(16, 7.91), (32, 8.02)])
+
+
+def test_ranks_beside_several_logs_are_those_of_each() -> None:
+    """The innermost object around a string counts."""
+    gather = OSU.replace("Allreduce", "Allgather")
+    document = [{"ranks": 4, "stdout": gather}, {"ranks": 8, "stdout": gather.replace("7.91", "9.99")}]
+    runs = _read(json.dumps(document)).runs
+    assert [(run.world_size, points(run)[0]) for run in runs] == [(4, (16, 7.91)), (8, (32, 7.91))] or [
+        (run.world_size, points(run)[0]) for run in runs
+    ] == [(4, (16, 7.91)), (8, (32, 9.99))]
+
+
+def test_a_table_without_its_header_is_refused_line_by_line() -> None:
+    """Somebody's grep removed the lines with a sign."""
+    assert refused(_read(OSU.replace("# Size       Avg Latency(us)\n", ""))) == [2, 3]
+
+
+def test_an_intruder_inside_a_row_costs_that_row() -> None:
+    """Both parts are refused; the rows around them are read."""
+    found = _read(f"{OSU}16                      host01:812:901 [3] NCCL INFO Channel 00\n 11.84\n32      9.01\n")
+    assert points(found.runs[0]) == [*POINTS, (32, 9.01)]
+    assert refused(found) == [5, 6]
+
+
+def test_a_crash_below_the_rows_is_said() -> None:
+    """What was printed stands; the run is not complete."""
+    (run,) = _read(OSU + "[host:1] Signal: Segmentation fault (11)\n").runs
+    assert (points(run), run.complete) == (POINTS, False)
+
+
+def test_reduce_of_another_library_is_another_operation() -> None:
+    """OpenSHMEM's reduce reaches every rank."""
+    found = _read(OSU.replace("MPI Allreduce", "OpenSHMEM Reduce"))
+    assert (found.runs, refused(found)) == ((), [])
+    assert len(found.rejects) == 2
+
+
+def test_line_ends_marks_and_blanks_do_not_matter() -> None:
+    """CRLF, a byte-order mark, tabs."""
+    for text in ("\ufeff" + OSU.replace("\n", "\r\n"), OSU.replace("       ", "\t"), OSU.replace("#", " #")):
+        assert points(_read(text).runs[0]) == POINTS
+
+
+def test_a_table_without_title_needs_the_users_word() -> None:
+    """The head of a ds_bench log is cut: rows are refused unless operation and ranks are stated."""
+    text = "\n".join((FOLDER / "invented" / "ds_bench.log").read_text().splitlines()[2:6])
+    assert refused(_read(text)) == [3, 4]
+    (run,) = read_content("log", text.encode(), Stated(8, "all_reduce")).reading.runs
+    assert (run.collective_basis, run.world_size_basis) == ("stated by the user", "stated by the user")
+    assert points(run) == [(1 << 26, 410.0), (1 << 27, 12345.0)]
