@@ -78,7 +78,8 @@ def factor_range(rows: RowTable) -> tuple[float, float]:
     order = np.argsort(np.concatenate([low, high * (1 + 1e-15)]), kind="stable")
     depth = np.cumsum(np.concatenate([np.ones_like(low), -np.ones_like(high)])[order])
     place = int(np.argmax(depth))
-    return float(points[order[place]]), float(points[order[place + 1]])
+    after = min(place + 1, len(order) - 1)  # a row may contradict itself, and then no range is left
+    return float(points[order[place]]), float(points[order[after]])
 
 
 def row_factors(rows: RowTable) -> tuple[Floats, Floats]:
@@ -197,7 +198,8 @@ def _with_ranks(
 
     def tested(ranks: int, basis: str) -> Proof:
         if names and (allowed is None or not allowed[0] <= ranks <= allowed[1]):
-            notes.append(f"the bus bandwidths do not fit the {ranks} ranks of the {basis}{_instead(allowed)}")
+            source = basis if basis == BY_USER else f"of the {basis}"
+            notes.append(f"the bus bandwidths do not fit the {ranks} ranks {source}{_instead(allowed)}")
         return replace(proof, world_size=ranks, world_size_basis=basis, notes=tuple(notes))
 
     if evidence.listed is not None:
