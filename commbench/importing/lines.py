@@ -36,6 +36,8 @@ _PREFIXES = tuple(
         (rf"\[?\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?\]?[:,]?\s{_LOGGED}", None),
         (r"\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?:?\s(?!\s*$)", None),
         (r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d ([\w.-]{1,80}) [\w./-]{1,80}(?:\[\d+\])?: ", 1),
+        # quoted in a mail or an issue
+        (r"(?:> ?)+(?=\s*(?:#|\d))", None),
         # forks of nccl-tests tag their lines: [STAT]:134217728
         (r"\[[A-Z][A-Z_]{1,20}\]:", None),
         # pdsh and clush, and a host name in brackets: only before what is surely a table

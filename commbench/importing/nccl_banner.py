@@ -36,7 +36,10 @@ _NAMES = {
     "scatter", "hypercube",
 }  # fmt: skip
 _NOT_OURS = {"hypercube": "hypercube", "alltoallv": "alltoallv"}
-NCCL_LINE = re.compile(r"(\[[^\[\]]{0,80}\](?:<std(?:out|err)>:)?\s*)?[\w.-]+:\d+:\d+ \[-?\d+\] .*")
+_TAG = r"(?:\[[^\[\]]{0,80}\](?:<std(?:out|err)>:)?\s*)?"  # of the launcher, before a line that it glued to another
+NCCL_LINE = re.compile(
+    rf"{_TAG}[\w.-]+:\d+:\d+ \[-?\d+\] .*|{_TAG}[\w.-]+: Test (?:(?:NCCL|CUDA) )?(?:failure|timeout).*"
+)
 _OTHERS = re.compile(r"\b(?:NCCL version|RCCL version|libibverbs:|NET/OFI|NCCL INFO|NCCL WARN|CUDA WARN)")
 
 
@@ -59,6 +62,7 @@ class Banner:
         whole_file: the format prints no footer, and nothing of it is missing.
         reporter: the records come from rccl-tests' reporter.
         counted: the ranks that a field of the format says, the likeliest first.
+        unnamed: what stands behind rows in columns that no header names.
         copies: banners that came before any row; above 1 when several processes print into one log.
         cut: the device list ends in `...`.
         ranks: what NCCL's own lines say about the ranks of a communicator.
@@ -85,6 +89,7 @@ class Banner:
     out_of_bounds: list[tuple[int, str | None]] = field(default_factory=list)
     failures: list[tuple[int, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    unnamed: list[str] = field(default_factory=list)
 
     @property
     def footed(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from commbench.importing.nccl_layout import Layout
 from commbench.importing.nccl_rows import Figures, Kind
-from commbench.importing.rows import LARGEST, NOT_CHECKED, half_digit, number, whole
+from commbench.importing.rows import LARGEST, NOT_CHECKED, agrees, half_digit, number, whole
 from commbench.sweepfile.records import Placement
 
 _DTYPES = frozenset(
@@ -28,6 +28,8 @@ class Pending:
     """A row whose first words are there and whose figures may still come.
 
     Attributes:
+        excess: words that do not fit, such as columns that no header names.
+        extra: columns before the figures that only a fork has.
         gap: blanks between the preamble and the first figure on the row's own line.
     """
 
@@ -40,6 +42,7 @@ class Pending:
     gap: int = 0
     whole: bool = True
     excess: str | None = None
+    extra: dict[str, str] = field(default_factory=dict)
 
 
 def is_figure(token: str) -> bool:
@@ -61,7 +64,8 @@ def starts_row(tokens: list[str], layout: Layout | None) -> bool:
         return len(tokens) > 3 and tokens[2] in _DTYPES
     if not layout.has_type:
         return "." not in tokens[1]
-    return len(tokens) > 2 and _WORD.fullmatch(tokens[2]) is not None and tokens[2] not in ("nan", "inf")
+    place = layout.preamble.index("type")
+    return len(tokens) > place and _is_word(tokens[place])
 
 
 def begun(line: int, text: str, tokens: list[str], layout: Layout | None) -> Pending | None:
@@ -69,29 +73,36 @@ def begun(line: int, text: str, tokens: list[str], layout: Layout | None) -> Pen
     size, count = whole(tokens[0]), whole(tokens[1]) if len(tokens) > 1 else 0
     if size is None or count is None:
         return None
+    names = ["type", "redop"] if layout is None else list(layout.preamble[2:])
+    if layout is None and _root_is_next([token for token in tokens[3:] if not _is_word(token)]):
+        names.append("root")
+    found: dict[str, str] = {}
     place = 2
-    dtype = op = None
-    root = None
-    if layout is None or layout.has_type:
-        dtype = tokens[2] if len(tokens) > 2 else None
-        place = 3
-        if place < len(tokens) and _WORD.fullmatch(tokens[place]) and tokens[place].lower() not in ("nan", "inf", "na"):
-            op = tokens[place]
-            place += 1
-        known_root = layout.has_root if layout is not None else _root_is_next(tokens[place:])
-        if known_root and place < len(tokens) and _ROOT.fullmatch(tokens[place]):
-            root = int(tokens[place])
-            place += 1
-    row = Pending(line, size, count, Kind(dtype, op, root))
+    for name in names:
+        if place >= len(tokens):
+            break
+        token = tokens[place]
+        if (name == "redop" and not _is_word(token)) or (name == "root" and not _ROOT.fullmatch(token)):
+            continue  # printed blank
+        found[name] = token
+        place += 1
+    root = found.get("root")
+    kind = Kind(found.get("type"), found.get("redop"), int(root) if root is not None else None)
+    extra = {name: word for name, word in found.items() if name not in ("type", "redop", "root")}
+    row = Pending(line, size, count, kind, extra=extra)
     if place < len(tokens):
         row.gap = _gap(text, tokens, place)
     take(row, tokens[place:], layout)
     return row
 
 
+def _is_word(token: str) -> bool:
+    return _WORD.fullmatch(token) is not None and token.lower() not in ("nan", "inf", "na")
+
+
 def _root_is_next(tokens: list[str]) -> bool:
     figures = [token for token in tokens if is_figure(token)]
-    return bool(figures) and len(figures) % 4 == 1 and _ROOT.fullmatch(figures[0]) is not None
+    return len(figures) % 4 == 1 and _ROOT.fullmatch(figures[0]) is not None
 
 
 def _gap(text: str, tokens: list[str], place: int) -> int:
@@ -129,14 +140,28 @@ def groups_of(row: Pending, layout: Layout) -> tuple[list[tuple[Placement | None
     return list(zip(placements, groups, strict=False)), rest
 
 
-def figures_of(group: list[str], layout: Layout, tail: list[str]) -> Figures | str:
-    """The figures of one group, or why it is none."""
+def is_consistent(row: Pending, layout: Layout) -> bool:
+    """Whether every group of a full row says algbw = size / time, so that its columns are what the header says."""
+    for _, group in groups_of(row, layout)[0]:
+        figures = figures_of(group, layout, row)
+        if isinstance(figures, str) or not figures.seconds > 0.0:
+            return False
+        low = row.size / (figures.seconds + figures.seconds_half) / 1e9
+        high = row.size / max(figures.seconds - figures.seconds_half, 1e-30) / 1e9
+        if not agrees(figures.algbw, figures.algbw_half, low, high):
+            return False
+    return True
+
+
+def figures_of(group: list[str], layout: Layout, row: Pending) -> Figures | str:
+    """The figures of one group of a row, or why it is none."""
+    tail = row.tail
     try:
         printed = number(group[layout.time])
         seconds = _scaled(group[layout.time], printed, layout)
         algbw, algbw_half = _bandwidth(group[layout.algbw])
         busbw, busbw_half = _bandwidth(group[layout.busbw])
-        extra: dict[str, Any] = {layout.columns[i]: _maybe(group[i]) for i in _extra_columns(layout)}
+        extra: dict[str, Any] = {**row.extra, **{layout.columns[i]: _maybe(group[i]) for i in _extra_columns(layout)}}
     except (ValueError, KeyError):
         return f"no time in {' '.join(group)[:60]!r}"
     if not isfinite(seconds) or not 0 <= seconds <= _LONGEST:

@@ -253,6 +253,11 @@ class RowTable(Sequence[Row]):
         for place in (_SECONDS, _TIME_HALF):
             self._figures[place][:] = array("d", (value * factor for value in self._figures[place]))
 
+    def scale_bandwidths(self, factor: float) -> None:
+        """Multiply both bandwidths, where their unit turned out to be another."""
+        for place in (_ALGBW, _BUSBW, _ALGBW_HALF, _BUSBW_HALF):
+            self._figures[place][:] = array("d", (value * factor for value in self._figures[place]))
+
     def judge_errors(self, *, failed: bool, limit: float, limit_16: float) -> None:
         """Turn printed magnitudes of error into verdicts, as the tool's footer says.
 

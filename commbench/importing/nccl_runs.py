@@ -6,7 +6,14 @@ from typing import Any
 
 from commbench.importing.foreign import Reading, Reject, Run, Stated
 from commbench.importing.nccl_banner import Banner, Device, program_of
-from commbench.importing.nccl_checks import is_average_of, mean_busbw, note_algbw, note_busbw, note_units
+from commbench.importing.nccl_checks import (
+    is_average_of,
+    mean_busbw,
+    note_algbw,
+    note_binary_bandwidths,
+    note_busbw,
+    note_units,
+)
 from commbench.importing.nccl_layout import Layout
 from commbench.importing.nccl_proof import Evidence, prove
 from commbench.importing.nccl_rows import RowTable
@@ -31,19 +38,20 @@ def reading_of(tables: Sequence[Table], stated: Stated) -> Reading:
         logged.setdefault(table.stream, set()).update(table.banner.ranks)
     runs: list[Run] = []
     rejects: list[Reject] = []
-    warnings: list[str] = []
+    alone: set[str] = set()
     for table in tables:
         if table.rows and table.layout is not None:
             made, refused = _runs_of(table, table.layout, stated, logged[table.stream])
             runs += made
+            alone.update(table.stream for run in made if run.world_size == 1)
             rejects += refused
         else:
             rejects += _empty(table)
-    if len(alone := [run for run in runs if run.world_size == 1]) > 1 and len({t.stream for t in tables}) > 1:
-        warnings.append(f"{len(alone)} runs of one rank in one log: {ADVICE}")
+    if len(alone) > 1:
+        rejects.append(Reject(None, f"{len(alone)} runs of one rank in one log: {ADVICE}"))
     runs.sort(key=lambda run: run.lines)
     rejects.sort(key=lambda reject: reject.line or 0)
-    return Reading(tuple(runs), tuple(rejects), tuple(warnings))
+    return Reading(tuple(runs), tuple(rejects))
 
 
 def _empty(table: Table) -> Iterator[Reject]:
@@ -77,6 +85,8 @@ def _runs_of(table: Table, layout: Layout, stated: Stated, logged: set[int]) -> 
     whole: tuple[int, int] | None = (table.first or rows.lines[0], table.last or rows.lines[len(rows) - 1])
     notes: list[str] = []
     rejects = list(table.rejects)
+    if found is not None and found.ambiguous and copies < 2:
+        return [], [*rejects, *_refused(rows)]
     if found is not None and len(found.series) <= _MOST_RUNS:
         whole = None
         parts = [_part(rows, series.rows) for series in found.series]
@@ -90,6 +100,8 @@ def _runs_of(table: Table, layout: Layout, stated: Stated, logged: set[int]) -> 
         rejects.append(Reject(table.first, f"rows of more than {_MOST_RUNS} runs printed into one another: refused"))
         return [], rejects
     runs = [_run(table, layout, part, stated, logged, copies, tuple(notes), whole) for part in parts]
+    if found is not None and found.ambiguous and any(run.world_size != 1 for run in runs):
+        return [], [*table.rejects, *_refused(rows)]
     if copies > 1 and all(run.world_size == 1 for run in runs):
         rejects.append(Reject(table.first, f"{len(runs)} runs of one rank in one table: {ADVICE}"))
     proved = all(run.footer.get("average_is_of_these_rows") for run in runs)
@@ -105,6 +117,11 @@ def _runs_of(table: Table, layout: Layout, stated: Stated, logged: set[int]) -> 
             rejects.append(Reject(run.lines[1], f"the log ends here without the tool's footer: {run.reason}"))
     rejects += _failures(banner)
     return runs, rejects
+
+
+def _refused(rows: RowTable) -> Iterator[Reject]:
+    for line in sorted(set(rows.lines)):
+        yield Reject(line, "rows of several runs printed into one another, which run wrote it cannot be told: refused")
 
 
 def _series(rows: RowTable, banner: Banner, copies: int) -> Split | None:
@@ -154,7 +171,8 @@ def _run(
     lines: tuple[int, int] | None,
 ) -> Run:
     banner = table.banner
-    unit_notes = note_units(rows, layout)
+    footer = _footer(table, rows, copies)
+    unit_notes = note_units(rows, layout) + note_binary_bandwidths(rows, layout)
     devices = _devices(banner)
     proof = prove(rows, _evidence(banner, layout, devices, stated, logged))
     said = [
@@ -170,7 +188,10 @@ def _run(
     if "cputime" in layout.columns and not rows.statistic.startswith("CPU"):
         rows.statistic = "CPU time, mean over ranks"
     rows.with_op = proof.collective in (None, "all_reduce", "reduce", "reduce_scatter")
-    footer = _footer(table, rows, copies)
+    if banner.unnamed:
+        said.append(
+            f"behind {len(banner.unnamed)} rows stand columns that no header names, not read: {banner.unnamed[0]!r}"
+        )
     said += _verdict(rows, layout, footer)
     complete, reason = _complete(table, footer)
     settings = dict(banner.settings)

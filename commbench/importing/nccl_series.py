@@ -2,13 +2,15 @@
 print into one terminal give themselves away because their series overlap.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 _OPEN = 64  # series that may still go on; more programs than that do not share a terminal
 
 
-@dataclass
+@dataclass(eq=False)
 class Series:
     """Rows whose sizes ascend.
 
@@ -27,10 +29,12 @@ class Split:
 
     Attributes:
         overlapping: a series goes on after a later one of the same kind has begun.
+        ambiguous: a row could go on more than one of them.
     """
 
     series: tuple[Series, ...]
     overlapping: bool
+    ambiguous: bool
 
 
 def split(sizes: Sequence[int], kinds: Sequence[int], step: tuple[str, int] | None) -> Split:
@@ -40,14 +44,17 @@ def split(sizes: Sequence[int], kinds: Sequence[int], step: tuple[str, int] | No
         sizes, kinds: of every row, in the order of printing.
         step: ("factor", 2) or ("bytes", 1048576) as the banner says, None where there is none.
     """
-    step = step or _step(sizes)
+    steps = [found for found in (step, _step(sizes)) if found is not None]
     all_series: list[Series] = []
-    by_kind: dict[int, list[Series]] = {}  # the most recent last
-    overlapping = False
+    by_kind: dict[int, list[Series]] = {}
+    latest: dict[int, Series] = {}
+    overlapping = ambiguous = False
     for place, (size, kind) in enumerate(zip(sizes, kinds, strict=True)):
         open_series = by_kind.setdefault(kind, [])
-        current = open_series[-1] if open_series else None
-        chosen = _expecting(open_series, size, step)
+        current = latest.get(kind)
+        expecting = _expecting(open_series, size, steps)
+        chosen = expecting[0] if expecting else None
+        ambiguous = ambiguous or len(expecting) > 1
         if chosen is None and current is not None and size > current.last_size:
             chosen = current
         if chosen is None:
@@ -57,32 +64,34 @@ def split(sizes: Sequence[int], kinds: Sequence[int], step: tuple[str, int] | No
             del open_series[:-_OPEN]
         elif chosen is not current:
             overlapping = True
+        if chosen in open_series[:-1]:  # the one that waited longest stands first
             open_series.remove(chosen)
             open_series.append(chosen)
+        latest[kind] = chosen
         chosen.rows.append(place)
         chosen.last_size = size
-    return Split(tuple(all_series), overlapping)
+    return Split(tuple(all_series), overlapping, ambiguous)
 
 
-def _expecting(open_series: list[Series], size: int, step: tuple[str, int] | None) -> Series | None:
-    if step is None:
-        return None
-    how, amount = step
-    for series in reversed(open_series):
-        if series.last_size and size == (series.last_size * amount if how == "factor" else series.last_size + amount):
-            return series
-    return None
+def _expecting(open_series: list[Series], size: int, steps: Sequence[tuple[str, int]]) -> list[Series]:
+    """The series that this size goes on, the one that has waited longest first."""
+    return [
+        series
+        for series in open_series
+        if series.last_size
+        and any(size == (series.last_size * by if how == "factor" else series.last_size + by) for how, by in steps)
+    ]
 
 
 def _step(sizes: Sequence[int]) -> tuple[str, int] | None:
-    """The step of the first rising sizes, where they show one."""
-    rising = [size for size in sizes[:64] if size]
-    for first, second, third in zip(rising, rising[1:], rising[2:], strict=False):
-        if first < second < third:
-            if second % first == 0 and third == second * (second // first):
-                return "factor", second // first
-            if third - second == second - first:
-                return "bytes", second - first
-    if len(rising) > 1 and rising[0] < rising[1] and rising[1] % rising[0] == 0:
-        return "factor", rising[1] // rising[0]
+    """The step of the sizes, where nearly all of them follow one."""
+    distinct = sorted({size for size in sizes[:512] if size})
+    pairs = list(pairwise(distinct))
+    factors = Counter(second // first for first, second in pairs if second % first == 0)
+    amounts = Counter(second - first for first, second in pairs)
+    for how, found in (("factor", factors), ("bytes", amounts)):
+        if found:
+            by, times = found.most_common(1)[0]
+            if times * 4 >= len(pairs) * 3:
+                return how, by
     return None

@@ -16,6 +16,7 @@ from commbench.importing.nccl_row_parsing import (
     begun,
     figures_of,
     groups_of,
+    is_consistent,
     is_figure,
     is_full,
     starts_row,
@@ -166,8 +167,12 @@ class _Stream:
             table.rejects.append(Reject(number, f"a size or count that no buffer has: {_excerpt(text)}"))
             return
         self.pending = row
-        if row.excess is not None:
-            self._refuse(row, f"{row.excess!r} stands where a figure is expected")
+        if row.excess is not None and layout is not None and is_full(row, layout) and is_consistent(row, layout):
+            table.banner.unnamed.append(row.excess)
+            self._finish_row(row, layout)
+        elif row.excess is not None:
+            comma = "; a decimal comma is not guessed" if "," in row.excess else ""
+            self._refuse(row, f"{row.excess!r} stands where a figure is expected{comma}")
         elif layout is not None and is_full(row, layout):
             self._finish_row(row, layout)
 
@@ -223,7 +228,7 @@ class _Stream:
         cycle = table.seen.get((row.size, number), 0)
         table.seen[row.size, number] = cycle + 1
         for placement, group in groups:
-            figures = figures_of(group, layout, row.tail)
+            figures = figures_of(group, layout, row)
             if isinstance(figures, str):
                 which = {"out": "out of place", "in": "in place", None: "row"}[placement]
                 table.left_out.append(Skipped(row.line, row.size, f"{which}: {figures}"))
