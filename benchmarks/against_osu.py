@@ -1,108 +1,125 @@
 """Our MPI figures beside OSU's on the same MPI library: `python -m benchmarks.against_osu --osu DIR [--omb-py FILE]`.
 
-Two bound ranks, one buffer (`--buffers same`, as OSU does), alternating launches: OSU, commbench and OMB-Py take
-turns, because a shared machine has slow and fast spells and only neighbours in time can be compared. Each pair gives
-a ratio (our median over OSU's average) or a distance (ours minus OSU's); the table shows the median over pairs. Exit
-code 1 when one leaves the limits below. OSU's all-gather size is a rank's share; it is shown as the whole message.
+Two bound ranks, one buffer (`--buffers same`, as OSU does), float32, alternating launches: for each collective OSU,
+commbench and OMB-Py take turns, because a shared machine has slow and fast spells and only neighbours in time can be
+compared. Every other pair runs the other way round. The table shows medians over pairs, each pair's ratio, and what
+leaves the limits below; exit code 1 when anything does.
+
+One statistic is the same on both sides: in each iteration the average over ranks, and the median of that (OSU's
+`-z 50`). The other columns are what each program prints: OSU an average over iterations and ranks, commbench the median
+of the slowest rank.
 """
 
 import argparse
-import os
-import re
 import statistics
-import subprocess
 import sys
-import tempfile
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.machine import machine_and_date
-from commbench.sweepfile.derived import median_seconds
-from commbench.sweepfile.reader import read_sweeps
+from benchmarks.osu_programs import NAMES, RANKS, Ours, Theirs, commbench, omb_py, osu
 from commbench.units import KIB, format_size
 
-RANKS = 2
 LARGE, LARGE_WITHIN = 64 * KIB, 0.05
 SMALL, SMALL_DISTANCE = 1 * KIB, 1.3e-6
-FIRST, LAST = 8, 1 << 20  # bytes of the whole message
-COLLECTIVES = {
-    "all_reduce": "allreduce",
-    "reduce": "reduce",
-    "reduce_scatter": "reduce_scatter",
-    "all_gather": "allgather",
-}
-MPIRUN = ("mpirun", "-n", str(RANKS), "--bind-to", "core", "--oversubscribe")
 
-_ROW = re.compile(r"^\s*(\d+)\s+([0-9.]+)", re.MULTILINE)
-
-Point = tuple[str, int]  # collective, bytes of the whole message
+HEAD = """\
+| collective | size | OSU, average (us) | slowest rank / OSU's average | same statistic: ratio | in each pair | \
+less Python's call | ours - OSU (us) | OMB-Py - OSU (us) | Python's call (us) | limit |
+|---|---|---|---|---|---|---|---|---|---|---|"""
 
 
-def osu(folder: Path) -> dict[Point, float]:
-    """OSU's average latencies (s)."""
-    times = {}
-    for collective, name in COLLECTIVES.items():
-        share = RANKS if collective == "all_gather" else 1
-        words = [str(folder / f"osu_{name}"), "-m", f"{FIRST // share}:{LAST // share}"]
-        times.update(_rows(_run([*MPIRUN, *words]), collective, share))
-    return times
+@dataclass(frozen=True)
+class Pair:
+    """What neighbouring launches gave for one collective and size."""
+
+    ours: Ours
+    theirs: Theirs
+    omb_py: float | None
+
+    @property
+    def printed(self) -> float:
+        """What commbench prints over what OSU prints."""
+        return self.ours.slowest / self.theirs.average
+
+    @property
+    def ratio(self) -> float:
+        """The same statistic of both."""
+        return self.ours.mean / self.theirs.median
+
+    @property
+    def net(self) -> float:
+        """That ratio without what the sweep says Python adds to a call."""
+        return (self.ours.mean - self.ours.python) / self.theirs.median
+
+    @property
+    def distance(self) -> float:
+        """The same statistic, ours minus OSU's (s)."""
+        return self.ours.mean - self.theirs.median
+
+    @property
+    def omb_distance(self) -> float:
+        """OMB-Py's average minus OSU's (s); NaN where it does not run."""
+        return float("nan") if self.omb_py is None else self.omb_py - self.theirs.average
 
 
-def omb_py(program: Path) -> dict[Point, float]:
-    """OMB-Py's average latencies (s) of the collectives that it can run."""
-    times = {}
-    for collective, name in COLLECTIVES.items():
-        share = RANKS if collective == "all_gather" else 1
-        words = [sys.executable, str(program), "--benchmark", name, "--buffer", "numpy"]
-        sizes = ["--min", str(FIRST // share), "--max", str(LAST // share)]
-        times.update(_rows(_run([*MPIRUN, *words, *sizes], check=False), collective, share))
-    return times
+class Point:
+    """All pairs of one collective and size."""
 
+    def __init__(self, size: int, pairs: list[Pair]) -> None:
+        self.size, self.pairs = size, pairs
 
-def ours() -> dict[Point, float]:
-    """Our medians (s), out of place where both placements exist, as OSU."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "sweep.jsonl"
-        options = ["-b", str(FIRST), "-e", str(LAST), "-f", "2", "--buffers", "same", "--placement", "out"]
-        program = [sys.executable, "-m", "mpi4py", "-m", "mpi.sweep", *COLLECTIVES, *options]
-        _run([*MPIRUN, *program, "--limit", "60ms", "-J", str(file)])
-        (sweep,) = read_sweeps(file)
-    return {(m.collective or "", m.message_bytes): median_seconds(m) for m in sweep.measurements}
+    def median(self, of: Callable[[Pair], float]) -> float:
+        """Over pairs."""
+        return statistics.median(map(of, self.pairs))
 
-
-def _run(words: Sequence[str], *, check: bool = True) -> str:
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    environment = {**os.environ, **root, "OMP_NUM_THREADS": "1"}
-    return subprocess.run(words, check=check, capture_output=True, text=True, env=environment).stdout
-
-
-def _rows(text: str, collective: str, share: int) -> dict[Point, float]:
-    return {(collective, int(size) * share): float(time) * 1e-6 for size, time in _ROW.findall(text)}
-
-
-@dataclass
-class Pairs:
-    """What the pairs gave for one point: ratios to OSU, our and OMB-Py's distance from it (s)."""
-
-    ratios: list[float] = field(default_factory=list)
-    distances: list[float] = field(default_factory=list)
-    omb_distances: list[float] = field(default_factory=list)
-
-    def verdict(self, size: int) -> str:
+    @property
+    def limit(self) -> str:
         """The limit and whether it holds; empty where none is set."""
-        if size >= LARGE:
-            ratio = statistics.median(self.ratios)
-            return _held(abs(ratio - 1.0) <= LARGE_WITHIN, f"within {LARGE_WITHIN:.0%}")
-        if size <= SMALL:
-            allowed = min([SMALL_DISTANCE, *([statistics.median(self.omb_distances)] if self.omb_distances else [])])
-            return _held(statistics.median(self.distances) <= allowed, f"at most {allowed * 1e6:.2f} us")
+        if self.size >= LARGE:
+            ratio = self.median(lambda pair: pair.ratio)
+            return _held(abs(ratio - 1.0) <= LARGE_WITHIN, f"within {LARGE_WITHIN:.0%}", f"{ratio - 1.0:+.1%}")
+        if self.size <= SMALL:
+            found, other = self.median(lambda pair: pair.distance), self.median(lambda pair: pair.omb_distance)
+            allowed = min(SMALL_DISTANCE, SMALL_DISTANCE if other != other else other)
+            return _held(found <= allowed, f"at most {allowed * 1e6:.2f} us", f"{found * 1e6:.2f} us")
         return ""
 
+    def row(self, collective: str) -> str:
+        """Of the table."""
+        omb = self.median(lambda pair: pair.omb_distance) * 1e6
+        cells = (
+            collective,
+            format_size(self.size),
+            f"{self.median(lambda pair: pair.theirs.average) * 1e6:.2f}",
+            f"{self.median(lambda pair: pair.printed):.3f}",
+            f"{self.median(lambda pair: pair.ratio):.3f}",
+            " ".join(f"{pair.ratio:.2f}" for pair in self.pairs),
+            f"{self.median(lambda pair: pair.net):.3f}",
+            f"{self.median(lambda pair: pair.distance) * 1e6:.2f}",
+            "did not run" if omb != omb else f"{omb:.2f}",
+            f"{self.median(lambda pair: pair.ours.python) * 1e6:.2f}",
+            self.limit,
+        )
+        return f"| {' | '.join(cells)} |"
 
-def _held(holds: bool, limit: str) -> str:
-    return limit if holds else f"**{limit}: missed**"
+
+def _held(holds: bool, limit: str, found: str) -> str:
+    return limit if holds else f"**{limit}: missed** ({found})"
+
+
+def launched(
+    collective: str, osu_folder: Path, omb_program: Path | None, *, ours_first: bool
+) -> Iterator[tuple[int, Pair]]:
+    """Neighbouring launches of the three programs; a pair for each size, sizes in order."""
+    ours = commbench(collective) if ours_first else {}
+    theirs = osu(osu_folder, collective)
+    ours = ours or commbench(collective)
+    python = omb_py(omb_program, collective) if omb_program else {}
+    for size in sorted(ours.keys() & theirs.keys()):
+        yield size, Pair(ours[size], theirs[size], python.get(size))
 
 
 def main() -> int:
@@ -112,29 +129,19 @@ def main() -> int:
     parser.add_argument("--omb-py", type=Path, help="OMB-Py's run.py")
     parser.add_argument("--pairs", type=int, default=10)
     options = parser.parse_args()
-    points: dict[Point, Pairs] = defaultdict(Pairs)
+    points: dict[tuple[str, int], list[Pair]] = defaultdict(list)
     for number in range(options.pairs):
         print(f"pair {number + 1} of {options.pairs}", file=sys.stderr, flush=True)
-        left, theirs = ours(), osu(options.osu)
-        python = omb_py(options.omb_py) if options.omb_py else {}
-        for point in left.keys() & theirs.keys():
-            points[point].ratios.append(left[point] / theirs[point])
-            points[point].distances.append(left[point] - theirs[point])
-            if point in python:
-                points[point].omb_distances.append(python[point] - theirs[point])
-    print(f"{machine_and_date()}; {options.pairs} pairs of launches, {RANKS} ranks\n")
-    print(
-        "| collective | size | ours / OSU | all pairs | ours - OSU (us) | OMB-Py - OSU (us) | limit |\n"
-        "|---|---|---|---|---|---|---|"
-    )
+        for collective in NAMES:
+            found = launched(collective, options.osu, options.omb_py, ours_first=number % 2 == 1)
+            for size, pair in found:
+                points[collective, size].append(pair)
+    print(f"{machine_and_date()}; {options.pairs} pairs of launches, {RANKS} ranks\n\n{HEAD}")
     missed = 0
     for (collective, size), pairs in sorted(points.items()):
-        verdict = pairs.verdict(size)
-        missed += "missed" in verdict
-        every = " ".join(f"{ratio:.2f}" for ratio in pairs.ratios)
-        omb = f"{statistics.median(pairs.omb_distances) * 1e6:.2f}" if pairs.omb_distances else "did not run"
-        ratio, distance = statistics.median(pairs.ratios), statistics.median(pairs.distances) * 1e6
-        print(f"| {collective} | {format_size(size)} | {ratio:.3f} | {every} | {distance:.2f} | {omb} | {verdict} |")
+        point = Point(size, pairs)
+        missed += "missed" in point.limit
+        print(point.row(collective))
     return 1 if missed else 0
 
 

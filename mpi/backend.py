@@ -1,4 +1,4 @@
-"""The Backend on MPI: mpi4py's calls on numpy buffers, timed on the host's clock."""
+"""The Backend on MPI: mpi4py's calls on buffers in the host's or a GPU's memory, timed on the host's clock."""
 
 import mmap
 from collections.abc import Sequence
@@ -10,13 +10,11 @@ from typing import cast
 from commbench.measuring.seam import Case, Operation
 from commbench.measuring.session import Buffers
 from commbench.sweepfile.records import Clock
-from mpi.buffers import Slabs
-from mpi.calls import KINDS, OPERATORS, PLACEMENTS, Seat, count
+from mpi.calls import KINDS, LARGEST_INT, OPERATORS, PLACEMENTS, Seat, count, in_blocks
 from mpi.implementation import MPI
+from mpi.memory import Memory
 from mpi.operation import MpiOperation, time_in_order
 from mpi.world import MpiWorld
-
-LARGEST_INT = 2**31 - 1  # the largest count that a call of MPI-3 can be given
 
 
 class MpiBackend:
@@ -24,6 +22,7 @@ class MpiBackend:
 
     Args:
         world: all ranks that take part and agree.
+        memory: where the buffers are.
         buffers: sizes of the two slabs, which must hold every buffer that will be asked for.
         groups: ranks (of the world) of each collective, as they were formed with the world; one of all if empty.
         persistent: measure persistent collectives (MPI-4).
@@ -33,14 +32,20 @@ class MpiBackend:
     clock: Clock = "host"
 
     def __init__(
-        self, world: MpiWorld, *, buffers: Buffers, groups: Sequence[Sequence[int]] = (), persistent: bool = False
+        self,
+        world: MpiWorld,
+        memory: Memory,
+        *,
+        buffers: Buffers,
+        groups: Sequence[Sequence[int]] = (),
+        persistent: bool = False,
     ) -> None:
-        self.world = world
+        self.world, self._memory = world, memory
         self.groups = tuple(tuple(group) for group in groups) or (tuple(range(world.size)),)
         assert world.collective, "a backend measures in the groups of a part"
         assert world.together, "whose ranks start together"
         self._seat = Seat(world.collective, world.together)
-        self._slabs = Slabs(buffers)
+        self._slabs = memory.slabs(buffers)
         self._persistent = persistent
 
     def refusal(self, case: Case) -> str | None:
@@ -50,7 +55,7 @@ class MpiBackend:
         if case.beside:
             return "beside a matrix product only on a GPU: on CPUs both would share the cores"
         if case.mode == "graph":
-            return "graph mode replays CUDA graphs and needs a GPU"
+            return "graph mode replays CUDA graphs, which cannot hold MPI's calls"
         if case.collective == "send_recv" and self._seat.size < 2:
             return "send_recv needs two ranks"
         if case.collective == "send_recv" and self._persistent:
@@ -85,13 +90,15 @@ class MpiBackend:
         said = []
         if case.dtype and not KINDS[case.dtype].reducible:
             said.append(f"{case.dtype} is moved as words of its size: MPI has no such type")
+        if in_blocks(case, self._seat.size):
+            said.append("by MPI_Reduce_scatter_block: the counts of the shards add up to more than an int")
         if self._persistent:
             said.append("persistent: the time is of MPI_Start and MPI_Wait, not of MPI_…_init")
         return tuple(said)
 
     def prepare(self, case: Case) -> MpiOperation:
         """The operation with its buffers. Collective."""
-        return MpiOperation(case, self._seat, self._slabs, persistent=self._persistent)
+        return MpiOperation(case, self._seat, self._memory, self._slabs, persistent=self._persistent)
 
     def time_in_order(self, operations: Sequence[Operation]) -> list[float]:
         """This rank's seconds of one call of each, made back to back in this order after an aligned start."""

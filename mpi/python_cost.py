@@ -7,8 +7,8 @@ from commbench.dtypes import ELEMENT_BYTES
 from commbench.measuring.plan import Choices
 from commbench.measuring.seam import Case
 from commbench.measuring.session import Buffers
-from mpi.buffers import Slabs
 from mpi.calls import KINDS, OPERATORS, PLACEMENTS, Seat
+from mpi.host_memory import HostMemory
 from mpi.implementation import MPI
 from mpi.operation import MpiOperation
 
@@ -21,12 +21,13 @@ def python_call_seconds(choices: Choices, *, persistent: bool) -> dict[str, floa
 
     Only collectives that are measured, with the first dtype and operator that MPI has; one that has none is left out.
     """
-    seat = Seat(MPI.COMM_SELF, MPI.COMM_SELF)
+    seat, memory = Seat(MPI.COMM_SELF, MPI.COMM_SELF), HostMemory()
     found = {}
     for name in choices.collectives:
         case = _case(name, choices)
         if case is not None and not (persistent and name == "send_recv"):
-            operation = MpiOperation(case, seat, Slabs(Buffers(ROOM, ROOM, rotate=False)), persistent=persistent)
+            slabs = memory.slabs(Buffers(ROOM, ROOM, rotate=False))
+            operation = MpiOperation(case, seat, memory, slabs, persistent=persistent)
             found[name] = median(operation.time(CALLS) for _ in range(SAMPLES)) / CALLS
             operation.close()
     return found

@@ -1,4 +1,4 @@
-"""The Session on MPI: CPU processes, collectives by mpi4py."""
+"""The Session on MPI: collectives by mpi4py, on buffers in the host's memory or in a GPU's."""
 
 from collections.abc import Mapping
 from typing import cast
@@ -6,24 +6,26 @@ from typing import cast
 from commbench.collectives import Placement
 from commbench.errors import LaunchError
 from commbench.launching.identity import Identity
-from commbench.measuring.facts import available_memory_bytes, machine_facts
 from commbench.measuring.nccl_log import Link
 from commbench.measuring.options import Options
 from commbench.measuring.seam import Backend, World
-from commbench.measuring.session import Buffers, Device
+from commbench.measuring.session import Buffers
 from commbench.sweepfile.records import Mode
 from mpi import board, calls, implementation
 from mpi.backend import MpiBackend
+from mpi.gpu_awareness import refuse_without_gpu_awareness
 from mpi.implementation import MPI
+from mpi.memory import Memory
 from mpi.python_cost import python_call_seconds
 from mpi.transport import links
 from mpi.world import MpiWorld
 
 
 class MpiSession:
-    """MPI on CPUs.
+    """MPI's own collectives.
 
     Args:
+        memory: where buffers are.
         printed: what the library printed while it started; rank 0's may hold the matrix of paths.
         persistent: measure persistent collectives.
     """
@@ -31,17 +33,19 @@ class MpiSession:
     placements: Mapping[str, tuple[Placement | None, ...]] = calls.PLACEMENTS
     default_modes: tuple[Mode, ...] = ("isolated",)
 
-    def __init__(self, options: Options, printed: str, *, persistent: bool = False) -> None:
-        self._options, self._printed, self._persistent = options, printed, persistent
+    def __init__(self, options: Options, memory: Memory, printed: str, *, persistent: bool = False) -> None:
+        self._options, self._memory, self._printed, self._persistent = options, memory, printed, persistent
         self._cost: dict[str, float] = {}
+        self._gpu_awareness: tuple[str, ...] = ()
         self._newly_opened = 0  # ranks of the world that was opened since its paths were last asked for
 
     def meet(self, identity: Identity) -> board.HostBoard | None:
         """Choose the device, and find the ranks of this host."""
         if self._persistent:
             refuse_without_persistent(implementation.name())
-        cache = machine_facts({})["last_level_cache_bytes"] or 0
-        self.device = Device(None, "CPU", available_memory_bytes() or 0, int(cache))
+        self.device = self._memory.choose(identity.local_rank or 0)
+        if self._memory.on_gpu:
+            self._gpu_awareness = refuse_without_gpu_awareness(self._memory, self.device, identity)
         if identity.world_size == 1:
             return None
         host = MPI.Intracomm(MPI.COMM_WORLD.Split_type(MPI.COMM_TYPE_SHARED))
@@ -59,7 +63,9 @@ class MpiSession:
     def open(self, world: World, groups: tuple[tuple[int, ...], ...], buffers: Buffers) -> Backend:
         """The backend with its slabs."""
         self._newly_opened = world.size
-        return MpiBackend(cast(MpiWorld, world), groups=groups, buffers=buffers, persistent=self._persistent)
+        return MpiBackend(
+            cast(MpiWorld, world), self._memory, groups=groups, buffers=buffers, persistent=self._persistent
+        )
 
     def new_links(self) -> tuple[Link, ...] | None:
         """From Open MPI's matrix, once for each world; other libraries say nothing that names a path."""
@@ -67,8 +73,9 @@ class MpiSession:
         return links(self._printed, ranks) or None
 
     def facts(self) -> dict[str, object]:
-        """The library's version, and what its calls cost from Python (s)."""
-        return {**implementation.facts(), "python_call_seconds": self._cost}
+        """The library's version, whose arrays are measured, and what calls cost from Python (s)."""
+        arrays = {"arrays": self._memory.library, "gpu_awareness": self._gpu_awareness} if self._memory.on_gpu else {}
+        return {**implementation.facts(), **arrays, "python_call_seconds": self._cost}
 
     def backend_name(self) -> str:
         """mpi."""

@@ -19,7 +19,10 @@ EXTRAS = Extras(
     launch="mpirun -n 2 python -m mpi4py -m mpi.sweep -b 8 -e 64M -f 2 -J sweep.jsonl",
     backends="mpi (default), or gloo or nccl in ranks that MPI started",
     own_output=False,
-    flags={"persistent": "measure persistent collectives (MPI-4): prepared once, then MPI_Start and MPI_Wait"},
+    flags={
+        "persistent": "measure persistent collectives (MPI-4): prepared once, then MPI_Start and MPI_Wait",
+        "device_buffers": "buffers in GPU memory (torch's or CuPy's), for an MPI library that is GPU-aware",
+    },
 )
 
 
@@ -39,13 +42,15 @@ class Job:
 
     def session(self, options: Options) -> Session:
         """The session of the backend that was asked for."""
-        persistent = bool(options.own["persistent"])
         if options.backend in (None, "mpi"):
+            from mpi.device_buffers import device_memory
+            from mpi.host_memory import HostMemory
             from mpi.session import MpiSession
 
-            return MpiSession(options, self.printed, persistent=persistent)
-        if persistent:
-            raise UsageError("--persistent is about MPI's collectives", expected="--backend mpi",
+            memory = device_memory() if options.own["device_buffers"] else HostMemory()
+            return MpiSession(options, memory, self.printed, persistent=options.own["persistent"])
+        for name in (name for name, given in options.own.items() if given):
+            raise UsageError(f"--{name.replace('_', '-')} is about MPI's collectives", expected="--backend mpi",
                              found=f"--backend {options.backend}", fix="leave one of the two away")  # fmt: skip
         try:
             from mpi.torch_workers import TorchUnderMpi

@@ -38,7 +38,7 @@ class Extras:
     Attributes:
         launch: a whole launch line, as an example.
         backends: what --backend may be, for its help.
-        flags: options that only this program has, by their long names without dashes, and their helps.
+        flags: options that only this program has, by their long names as Python writes them, and their helps.
         own_output: the launcher leaves each rank its standard output; mpirun puts a terminal of 80 columns in between.
     """
 
@@ -123,7 +123,7 @@ def parser(program: str, extras: Extras = TORCHRUN) -> Parser:
         help="test option: let several ranks share a GPU; their times are no link's",
     )
     for name, text in extras.flags.items():
-        how.add_argument(f"--{name}", action="store_true", help=text)
+        how.add_argument(f"--{name.replace('_', '-')}", action="store_true", help=text)
     for letter in ("-g", "-t"):  # `-g 1 -t 1` says what is true here, so it does no harm
         add(letter, dest=f"foreign{letter}", type=int, help=argparse.SUPPRESS)
     return p

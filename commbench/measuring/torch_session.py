@@ -61,13 +61,7 @@ class TorchSession:
         if not self._on_gpu:
             cache = machine_facts(self._environ)["last_level_cache_bytes"] or 0
             return Device(None, "CPU", available_memory_bytes() or 0, int(cache))
-        count = torch.cuda.device_count()
-        index = local_rank % count  # with too few GPUs two ranks meet on one, which the check of the world names
-        torch.cuda.set_device(index)
-        properties = torch.cuda.get_device_properties(index)
-        free, _ = torch.cuda.mem_get_info(index)
-        unique = f"GPU-{properties.uuid}"
-        return Device(unique, properties.name, free, int(properties.L2_cache_size), index)
+        return cuda_device(local_rank)
 
     def join(self) -> World:
         """Form the process groups."""
@@ -105,3 +99,14 @@ class TorchSession:
         leave()
         if self._log:
             self._log.remove()
+
+
+def cuda_device(local_rank: int) -> Device:
+    """The GPU of a rank, which becomes torch's current one."""
+    index = (
+        local_rank % torch.cuda.device_count()
+    )  # with too few, two ranks meet on one: the check of the world says so
+    torch.cuda.set_device(index)
+    properties = torch.cuda.get_device_properties(index)
+    free, _ = torch.cuda.mem_get_info(index)
+    return Device(f"GPU-{properties.uuid}", properties.name, free, int(properties.L2_cache_size), index)

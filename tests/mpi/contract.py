@@ -14,6 +14,9 @@ from commbench.measuring.seam import Operation
 from commbench.measuring.session import Buffers
 from commbench.sweepfile.records import Mode
 from mpi import implementation
+from mpi.calls import KINDS
+from mpi.host_memory import HostMemory
+from mpi.memory import Memory
 from mpi.operation import MpiOperation
 from mpi.session import MpiSession
 from mpi.who import identity
@@ -29,8 +32,8 @@ MODES: tuple[Mode, ...] = ("pipelined",)  # a call of isolated mode is a sample 
 def finite(operation: Operation) -> bool:
     """Whether the buffers that in-place sums make grow still hold finite numbers only."""
     assert isinstance(operation, MpiOperation)
-    memory = operation._slabs.send.memory.view(operation._dtype)
-    return operation._dtype.kind != "f" or bool((memory - memory == 0).all())
+    buffer = operation._slabs.send.memory.view(operation._dtype)
+    return not KINDS[operation._case.dtype or "uint8"].reducible or bool((buffer - buffer == 0).all())
 
 
 def worlds(ranks: int) -> list[tuple[str, tuple[tuple[int, ...], ...], bool]]:
@@ -40,14 +43,23 @@ def worlds(ranks: int) -> list[tuple[str, tuple[tuple[int, ...], ...], bool]]:
     return [*smaller, *halves, ("whole", (tuple(range(ranks)),), ranks % 2 == 1)]
 
 
+def tensors() -> Memory:
+    """All of the device buffers' code but the device."""
+    from mpi.torch_memory import TorchMemory
+
+    return TorchMemory("cpu")
+
+
 def main() -> None:
     """Check every world in turn: the whole one with all types."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--persistent", action="store_true", help="persistent collectives")
+    parser.add_argument("--tensors", action="store_true", help="torch's tensors, as on a GPU, in the host's memory")
     parser.add_argument("--types", default=",".join(TYPES))
     asked = parser.parse_args()
     types = tuple(asked.types.split(","))
-    session = MpiSession(parse(["all"]), implementation.start(), persistent=asked.persistent)
+    memory = tensors() if asked.tensors else HostMemory()
+    session = MpiSession(parse(["all"]), memory, implementation.start(), persistent=asked.persistent)
     session.meet(identity(identify(os.environ)))
     everyone = session.join()
     ran = {}

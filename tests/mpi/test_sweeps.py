@@ -62,7 +62,7 @@ def test_what_mpi_lacks_is_left_out_with_its_reason(whole: tuple[int, Result]) -
     reasons = {(row.op, row.dtype, row.mode): row.reason for row in sweep.left_out}
     assert "MPI has no operator avg" in reasons["avg", "float32", "isolated"]
     assert "MPI has no type for bfloat16" in reasons["sum", "bfloat16", "isolated"]
-    assert "needs a GPU" in reasons["sum", "float32", "graph"]
+    assert "CUDA graphs" in reasons["sum", "float32", "graph"]
 
 
 def test_words_that_mpi_does_not_know_are_moved(whole: tuple[int, Result]) -> None:
