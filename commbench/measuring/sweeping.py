@@ -3,7 +3,10 @@
 import os
 import socket
 import time
+from collections.abc import Sequence
 from typing import Any
+
+import msgspec
 
 from commbench.errors import LaunchError
 from commbench.launching.identity import Identity
@@ -11,16 +14,18 @@ from commbench.launching.worlds import Member, check_members, describe_world
 from commbench.measuring.continuing import Stored, on_rank_0, stored_in, to_continue
 from commbench.measuring.device_state import device_states
 from commbench.measuring.header import header
+from commbench.measuring.interfaces import Counters, HostTraffic, counters, crossed, proved_by
 from commbench.measuring.options import Options, continued, with_default_modes
 from commbench.measuring.parts import Part, parts, plan_document
 from commbench.measuring.plan import Memory
 from commbench.measuring.points import Points
+from commbench.measuring.rank_variables import differing
 from commbench.measuring.recorder import Recorder
 from commbench.measuring.reporter import Reporter
 from commbench.measuring.seam import World
 from commbench.measuring.session import Session
 from commbench.measuring.watch import Watch
-from commbench.sweepfile.records import Header, MachineState, Transport
+from commbench.sweepfile.records import Header, MachineState, Record, Transport
 from commbench.sweepfile.writer import SweepWriter
 
 BYTES_PER_POINT = 12_000  # a record with about 250 samples of two ranks' times
@@ -72,6 +77,8 @@ class Run:
         self._begun = time.monotonic()
         self.members = look(session, world, identity, options)
         _refuse_compute_on_cpus(session, options)
+        apart = differing(world.exchange(facts.get("variables", {})))
+        self._facts = {**facts, "variables_differ": apart} if apart else facts
         self._stored = self._read(options)
         if self._stored:
             options = continued(options, self._stored[0].header.settings.get("arguments", options.arguments))
@@ -134,10 +141,12 @@ class Run:
         sweep = earlier.header.sweep if earlier else new.sweep
         recorder.begin(None if earlier else new, sweep)
         recorder.add(self._state("before", sweep, world))
+        traffic, first = counters(), len(recorder.records)
         points = Points(part, backend, self._options, self._watch, recorder, sweep, self._reporter)
         status = points.measure(done=earlier.finished if earlier else frozenset(), begun=self._begun)
         later = self._transport(sweep, world)
-        if later.pairs:
+        later = self._with_traffic(later, traffic, world, recorder.records[first:])
+        if later.pairs or later.interfaces:
             recorder.add(later)
         recorder.add(self._state("after", sweep, world))
         if status is None:
@@ -154,6 +163,19 @@ class Run:
             proved=tuple(sorted({link.kind for link in found})) if found else None,
             pairs=tuple({"from": link.source, "to": link.target, "path": link.path} for link in found),
         )  # fmt: skip
+
+    def _with_traffic(
+        self, transport: Transport, before: Counters, world: World, records: Sequence[Record]
+    ) -> Transport:
+        """With what crossed each host's network interfaces; that proves the path of a library that logs none."""
+        here = socket.gethostname()
+        first = min(member.rank for member in self.members if member.host == here)
+        mine = HostTraffic(here, before, counters()) if world.rank == first else None
+        hosts = [host for host in world.exchange(mine) if host is not None]
+        silent = transport.proved is None and self._session.backend_name() == "gloo"
+        return msgspec.structs.replace(
+            transport, interfaces=crossed(hosts), proved=proved_by(hosts, records) if silent else transport.proved
+        )
 
     def _state(self, moment: str, sweep: str, world: World) -> MachineState:
         """Every device's clocks, temperature, throttling, errors and other processes."""
