@@ -14,9 +14,10 @@ _AVERAGE = re.compile(r"Avg bus bandwidth\s*:\s*(\S+)(?:\s+(OK|FAILED))?")
 _FAILURE = re.compile(
     r"Test NCCL failure|Test CUDA failure|Test failure|Test timeout|Invalid number of GPUs|[Ff]ailed to (?:open|load)"
     r"|error while loading shared libraries|NCCL WARN|not enough slots|srun: error|CUDA driver version is insufficient"
-    r"|command not found|execve|cannot find|could not find|[Ss]egmentation fault|[Oo]ut of memory"
+    r"|command not found|execve|cannot find|could not find|attempt to run as root"
+    r"|[Ss]egmentation fault|[Oo]ut of memory"
 )
-_UNKNOWN_OPTION = re.compile(r"invalid option|unrecognized option|^USAGE:")
+_UNKNOWN_OPTION = re.compile(r"invalid option '|^USAGE:")
 _REPLACED = re.compile(r"invalid (?:type|op) \S+, defaulting to")
 _NO_JSON = re.compile(r"skipping json output; (.*)")
 _LAST_WORDS = 5  # lines of a failure that a message repeats
@@ -42,7 +43,7 @@ class Conduct:
     def see(self, text: str) -> None:
         """Look at a line."""
         stripped = text.strip()[:_LONGEST]
-        if not stripped:
+        if not stripped.strip("-=*#"):
             return
         if not stripped[0].isdigit():
             self._last.append(stripped)

@@ -118,7 +118,7 @@ class ProcessTree:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.end(0.0 if error is None else GRACE)
+        self.end(GRACE if isinstance(error, Exception) else 0.0)  # not after a second Ctrl-C
         for pipe in (self._root.stdout, self._root.stderr):
             if pipe is not None:
                 pipe.close()

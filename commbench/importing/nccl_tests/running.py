@@ -26,6 +26,9 @@ from commbench.units import format_size
 
 SILENCE = 1800.0  # seconds without a line, where there is no -T: one row of 16 GB over a slow network takes minutes
 
+_LONGEST_HEAD = 100_000  # lines above the first row: a device line for each rank, and warnings
+_LOGGED = "NCCL INFO"
+
 
 @dataclass(frozen=True)
 class Surroundings:
@@ -124,7 +127,7 @@ class ProgramRun:
         if stream == "err":  # what libraries say there would only tear rows apart
             return
         line = Line(number, text, prefix)
-        if not self._rows:
+        if not self._rows and len(self._head) < _LONGEST_HEAD and _LOGGED not in text:
             self._head.append(line)
         for row in self._table.feed(line):
             if not self._rows:
