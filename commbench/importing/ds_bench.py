@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from commbench.collectives import collective_named
+from commbench.collectives import COLLECTIVES, collective_named
 from commbench.errors import UsageError
 from commbench.importing.collecting import Collector
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
@@ -182,6 +182,7 @@ def _take(line: Line, table: _Table, found: str, collected: Collector) -> str | 
         line.number,
         printed,
         seconds(time.value * _TIMES[unit]),
+        op="sum" if COLLECTIVES[found].reduces else None,
         statistic="rank 0",
         reported={
             "Size (Bytes)": row["size"],

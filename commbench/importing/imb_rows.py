@@ -36,14 +36,13 @@ def take(
     time, defects = figure(values[name]), figure(values.get("defects", ""))
     if time is None:
         return f"{name} is {values[name]!r}, no number"
-    reduces = operation.collective in ("all_reduce", "reduce", "reduce_scatter")
-    datatype = settings.get("MPI_Datatype for reductions" if reduces else "MPI_Datatype")
+    datatype = settings.get("MPI_Datatype for reductions" if operation.operator else "MPI_Datatype")
     collected.row(
         line.number,
         size,
         seconds(time.value),
         dtype=mpi_datatype(datatype) if datatype and operation.moves else None,
-        op="sum" if reduces and settings.get("MPI_Op") == "MPI_SUM" else None,
+        op=operation.operator if settings.get("MPI_Op", "MPI_SUM") == "MPI_SUM" else None,
         moves=operation.moves,
         correct=None if defects is None else defects.value < _DEFECT,
         statistic="mean over ranks" if name == "t_avg[usec]" else "slowest rank",

@@ -49,6 +49,11 @@ class Operation:
         return self.collective is None or COLLECTIVES[self.collective].moves
 
     @property
+    def operator(self) -> str | None:
+        """The operator of a reduction: MPI_SUM in all of these benchmarks."""
+        return "sum" if self.collective is not None and COLLECTIVES[self.collective].reduces else None
+
+    @property
     def note(self) -> str | None:
         """What the name of the collective does not say."""
         if self.name.removeprefix("i") in _VECTORS:

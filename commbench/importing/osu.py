@@ -63,7 +63,7 @@ class _Table:
     @property
     def aborted(self) -> bool:
         """Whether a line under the title tells of an end before its time."""
-        return any(_ABORT.search(line.text) for line in self.body)
+        return any(_ABORT.search(line.text) for line in self.body if not line.text[:1].isdigit())
 
 
 def opens(text: str) -> bool:
@@ -99,7 +99,8 @@ def _of_mpi(title: re.Match[str]) -> bool:
 
 
 def _plain(text: str) -> str:
-    return _LOGGER.sub("", text, count=1).strip()
+    text = text.strip()
+    return _LOGGER.sub("", text, count=1).strip() if text.startswith("{") else text
 
 
 def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
@@ -107,6 +108,9 @@ def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
     launched: set[int] = set()
     for line in opened(lines):
         text = _plain(line.text)
+        if text[:1].isdigit() and table is not None:
+            table.body.append(Line(line.number, text, line.stream))
+            continue
         title = _title(text)
         if title is not None:
             if table is not None:
@@ -147,11 +151,11 @@ def _values(table: _Table) -> Iterator[tuple[int, str | None, Values | str]]:
     columns: Columns | None = None
     datatype: str | None = None
     for line in table.body:
-        named = _DATATYPE.match(line.text)
-        if named:
-            datatype = named[1]
-        columns = header(line.text) or columns
-        if looks_like_data(line.text):
+        if not line.text[:1].isdigit():
+            named = _DATATYPE.match(line.text)
+            datatype = named[1] if named else datatype
+            columns = header(line.text) or columns
+        elif looks_like_data(line.text):
             yield line.number, datatype, row(line.text, columns) if columns else "no header names the columns"
 
 
@@ -181,6 +185,7 @@ def _run(table: _Table, lines: Sequence[Line], stated: Stated) -> tuple[Run | No
                 values.size * scale,
                 seconds(values.time.value),
                 dtype=mpi_datatype(datatype) if datatype else None,
+                op=operation.operator,
                 moves=operation.moves,
                 correct=values.correct,
                 statistic=_STATISTICS[table.family],

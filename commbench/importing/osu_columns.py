@@ -63,9 +63,10 @@ class Values:
 
 def header(text: str) -> Columns | None:
     """The columns of a header line, with or without its `#`; None if it is none."""
-    words = re.sub(r"\s", " ", text.strip().lstrip("#").strip())
+    words = text.lstrip("# \t")
     if not words.startswith(("Size", "Avg Lat", "Lat", "Overall")):
         return None
+    words = re.sub(r"\s", " ", words.rstrip())
     found = list(_NAME.finditer(words))
     kinds = tuple(match.lastgroup or "other" for match in found)
     if kinds[:1] not in _LEAST or (kinds[0] == "size" and len(kinds) < 2):

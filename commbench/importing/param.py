@@ -211,6 +211,6 @@ def _ranks_counted(table: _Table, found: str) -> tuple[int | None, str | None]:
     counts = set()
     for point in table.points:
         share = (point.elements or 0) * ELEMENT_BYTES.get(point.dtype or "", 0)
-        if share and point.size % share == 0:
+        if share and point.size and point.size % share == 0:
             counts.add(point.size // share)
     return (counts.pop(), "count") if len(counts) == 1 and counts != {1} else (None, None)

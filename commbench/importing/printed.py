@@ -14,6 +14,7 @@ from commbench.units import GIB, KIB, MIB, TIB
 _NUMBER = re.compile(r"\d{1,25}(?:\.\d{0,25})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _SIZE = re.compile(r"(\d{1,19}(?:\.\d{1,9})?) {0,4}(B|[KMGT]i?B)", re.ASCII)
 _HUNDREDTH = 0.01
+_ENDLESS = 1e300  # beyond it sums and squares overflow; no tool prints that
 _BINARY = {"B": 1, "K": KIB, "M": MIB, "G": GIB, "T": TIB}
 
 
@@ -33,18 +34,20 @@ def figure(text: str) -> Printed | None:
     if _NUMBER.fullmatch(text) is None:
         return None
     value = float(text)
-    return Printed(value, half_digit(text.lower())) if value < 1e300 else None
+    return Printed(value, half_digit(text.lower())) if value < _ENDLESS else None
 
 
 def seconds(microseconds: float) -> float:
     """The float nearest to a printed number of microseconds, in seconds; a quotient of floats would often miss it."""
-    return float(Decimal(repr(microseconds)).scaleb(-6))
+    text = repr(microseconds)
+    return float(f"{text}e-6") if "e" not in text else float(Decimal(text).scaleb(-6))
 
 
 def reported(text: str) -> int | float | str:
     """A printed cell for `Row.reported`: a number where it is one, else its text."""
-    value = figure(text)
-    return text if value is None else int(text) if whole(text) is not None else value.value
+    if _NUMBER.fullmatch(text) is None:
+        return text
+    return int(text) if whole(text) is not None else float(text) if float(text) < _ENDLESS else text
 
 
 def decimals(text: str) -> int:

@@ -186,6 +186,7 @@ def _take(line: Line, table: _Table, payload: int | None, collected: Collector) 
         line.number,
         message,
         message / (algorithm.value * GIGABYTE_PER_SECOND),
+        op="sum",
         statistic="one call, mean over ranks" if table.profile else "derived from a mean of bandwidths",
         reported=({} if table.profile else {"payload": cells[0]}) | {"busbw": bus.value, "algbw": algorithm.value},
         notes=rounded,
