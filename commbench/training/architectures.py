@@ -42,7 +42,7 @@ class Llama:
         head = self.head_dim or self.hidden // self.heads
         queries, keys = self.heads * head, self.kv_heads * head
         parameters = [Parameter("model.embed_tokens.weight", (self.vocabulary, self.hidden))]
-        used = ["model.embed_tokens"]
+        executed = ["", "model", "model.embed_tokens", "model.rotary_emb"]
         blocks = tuple(f"model.layers.{layer}" for layer in range(self.layers))
         for block in blocks:
             for linear, outputs, inputs, bias in (
@@ -62,19 +62,23 @@ class Llama:
                 parameters += _linear(f"{block}.{linear}", outputs, inputs, self.mlp_bias)
             norms = ("input_layernorm", "post_attention_layernorm")
             parameters += [Parameter(f"{block}.{norm}.weight", (self.hidden,)) for norm in norms]
-            used += [f"{block}.{module}" for module in self._used_in_block()]
+            executed += [block, *(f"{block}.{module}" for module in self._executed_in_block())]
         parameters.append(Parameter("model.norm.weight", (self.hidden,)))
         if not self.tied:
             parameters.append(Parameter("lm_head.weight", (self.vocabulary, self.hidden)))
-        used += ["model.norm", "model.embed_tokens" if self.tied else "lm_head"]
-        lookups = ("model.embed_tokens",)
-        return Shapes(name, source, tuple(parameters), tuple(used), blocks, lookups, tuple(assumptions))
+        executed += ["model.norm", "lm_head"]
+        return Shapes(
+            name, source, tuple(parameters), tuple(executed), blocks, lookups=("model.embed_tokens",),
+            tied={"lm_head": "model.embed_tokens"} if self.tied else {}, constants=("model.rotary_emb",),
+            assumptions=tuple(assumptions),
+        )  # fmt: skip
 
-    def _used_in_block(self) -> tuple[str, ...]:
+    def _executed_in_block(self) -> tuple[str, ...]:
         queries = ("self_attn.q_proj", "self_attn.q_norm") if self.qk_norm else ("self_attn.q_proj",)
         keys = ("self_attn.k_proj", "self_attn.k_norm") if self.qk_norm else ("self_attn.k_proj",)
-        attention = ("input_layernorm", *queries, *keys, "self_attn.v_proj", "self_attn.o_proj")
-        return (*attention, "post_attention_layernorm", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj")
+        attention = ("input_layernorm", "self_attn", *queries, *keys, "self_attn.v_proj", "self_attn.o_proj")
+        feed_forward = ("mlp", "mlp.gate_proj", "mlp.act_fn", "mlp.up_proj", "mlp.down_proj")
+        return (*attention, "post_attention_layernorm", *feed_forward)
 
 
 @dataclass(frozen=True)
@@ -95,24 +99,31 @@ class Gpt:
             Parameter("transformer.wte.weight", (self.vocabulary, hidden)),
             Parameter("transformer.wpe.weight", (self.positions, hidden)),
         ]
-        used = ["transformer.wte", "transformer.wpe"]
+        executed = ["", "transformer", "transformer.wte", "transformer.wpe", "transformer.drop"]
         for block in blocks:
-            modules = (
+            parameters += [
                 *_norm(f"{block}.ln_1", hidden),
                 *_convolution(f"{block}.attn.c_attn", hidden, 3 * hidden),
                 *_convolution(f"{block}.attn.c_proj", hidden, hidden),
                 *_norm(f"{block}.ln_2", hidden),
                 *_convolution(f"{block}.mlp.c_fc", hidden, self.intermediate),
                 *_convolution(f"{block}.mlp.c_proj", self.intermediate, hidden),
-            )
-            parameters += modules
-            used += dict.fromkeys(parameter.module for parameter in modules)
+            ]
+            executed += [block, *(f"{block}.{module}" for module in _GPT_BLOCK)]
         parameters += _norm("transformer.ln_f", hidden)
         if not self.tied:
             parameters.append(Parameter("lm_head.weight", (self.vocabulary, hidden)))
-        used += ["transformer.ln_f", "transformer.wte" if self.tied else "lm_head"]
-        lookups = ("transformer.wte", "transformer.wpe")
-        return Shapes(name, source, tuple(parameters), tuple(used), blocks, lookups, tuple(assumptions))
+        executed += ["transformer.ln_f", "lm_head"]
+        return Shapes(
+            name, source, tuple(parameters), tuple(executed), blocks, lookups=("transformer.wte", "transformer.wpe"),
+            tied={"lm_head": "transformer.wte"} if self.tied else {}, assumptions=tuple(assumptions),
+        )  # fmt: skip
+
+
+_GPT_BLOCK = (
+    "ln_1", "attn", "attn.c_attn", "attn.c_proj", "attn.resid_dropout",
+    "ln_2", "mlp", "mlp.c_fc", "mlp.act", "mlp.c_proj", "mlp.dropout",
+)  # fmt: skip
 
 
 def _linear(module: str, outputs: int, inputs: int, bias: bool) -> list[Parameter]:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from commbench.errors import UsageError
-from commbench.training import ddp, deepspeed_zero12, fsdp
+from commbench.training import ddp, deepspeed_zero3, deepspeed_zero12, fsdp
 from commbench.training.call import Ranks, Schedule
 from commbench.training.knobs import Described, described, read_knobs
 from commbench.training.shapes import Shapes
@@ -52,9 +52,13 @@ _ALL = (
     _zero12(1, "optimizer states sharded"),
     _zero12(2, "optimizer states and gradients sharded"),
     Strategy(
+        "zero3", "everything sharded, by DeepSpeed", deepspeed_zero3.VARIANTS, deepspeed_zero3.Zero3Knobs,
+        deepspeed_zero3.zero3,
+    ),
+    Strategy(
         "fsdp", "everything sharded, by PyTorch", fsdp.VARIANTS, fsdp.FsdpKnobs, fsdp.fsdp, absent=fsdp.ABSENT
     ),
-)
+)  # fmt: skip
 STRATEGIES: dict[str, Strategy] = {strategy.name: strategy for strategy in _ALL}
 
 

@@ -3,7 +3,8 @@
 Schedules need nothing else of a model: frameworks bucket, shard and gather by these two orders and by element counts.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from math import prod
@@ -35,19 +36,23 @@ class Shapes:
         name: for tables.
         source: where the shapes come from.
         parameters: in the order in which the model registers them (torch's `model.parameters()`).
-        used: the modules that hold parameters, in the order in which a forward pass runs them; a module that runs
-            twice (a tied embedding) stands there twice.
+        executed: the modules in the order in which a forward pass starts them, containers before what is in them
+            (the whole model is ""); modules without parameters matter only to frameworks that act at each module.
         blocks: the repeated layers, in order: names of modules whose parameters are used together.
         lookups: modules whose first use reads rows instead of multiplying (embeddings), which costs next to nothing.
+        tied: modules that use another module's parameters (an output projection tied to the embedding), and whose.
+        constants: modules whose output needs no gradient, so that a backward pass does not see them.
         assumptions: what was taken for granted in reading the shapes.
     """
 
     name: str
     source: str
     parameters: tuple[Parameter, ...]
-    used: tuple[str, ...]
-    blocks: tuple[str, ...]
+    executed: tuple[str, ...]
+    blocks: tuple[str, ...] = ()
     lookups: tuple[str, ...] = ()
+    tied: Mapping[str, str] = field(default_factory=dict)
+    constants: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
 
     @cached_property
@@ -62,6 +67,12 @@ class Shapes:
         for parameter in self.parameters:
             modules.setdefault(parameter.module, []).append(parameter)
         return {module: tuple(parameters) for module, parameters in modules.items()}
+
+    @cached_property
+    def used(self) -> tuple[str, ...]:
+        """The modules that register parameters, in the order in which a forward pass uses them; tied ones twice."""
+        registering = (self.tied.get(module, module) for module in self.executed)
+        return tuple(module for module in registering if module in self.by_module)
 
     @cached_property
     def gradient_order(self) -> tuple[Parameter, ...]:

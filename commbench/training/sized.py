@@ -1,6 +1,7 @@
 """A model of which only the size is known: Llama-2's proportions, and exactly the parameters that were asked for."""
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 from commbench.errors import UsageError
@@ -61,7 +62,7 @@ def sized(parameters: int, layers: int | None) -> Shapes:
     )  # fmt: skip
     norm = Parameter("model.norm.weight", (hidden + left,))
     exact = tuple(norm if each.name == norm.name else each for each in model.parameters)
-    return Shapes(model.name, model.source, exact, model.used, model.blocks, model.lookups, model.assumptions)
+    return replace(model, parameters=exact)
 
 
 def _fixed(hidden: int, layers: int) -> int:

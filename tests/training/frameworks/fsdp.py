@@ -1,0 +1,68 @@
+"""Started once per rank by torchrun: run fully_shard in every configuration, write what it issued."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
+
+from commbench.training.fsdp import FsdpKnobs
+from commbench.training.knobs import read_knobs
+from tests.training.frameworks.cases import FSDP, MODELS, Case
+from tests.training.frameworks.llama import Model, batch
+from tests.training.frameworks.recording import Recorded, Recorder
+
+
+def run(case: Case) -> list[Recorded]:
+    """The collectives of the step that the case is about."""
+    knobs = read_knobs(FsdpKnobs, "fsdp", case.settings)
+    world, shape = dist.get_world_size(), MODELS[case.model]
+    sizes: tuple[int, ...] = (world,)
+    names: tuple[str, ...] = ("shard",)
+    if case.variant == "hsdp":
+        sizes, names = (world // (knobs.mesh or 1), knobs.mesh or 1), ("replicate", "shard")
+    reduce = getattr(torch, knobs.reduce_dtype) if knobs.reduce_dtype else None
+    arguments: dict[str, Any] = {
+        "mesh": init_device_mesh("cpu", sizes, mesh_dim_names=names),
+        "mp_policy": MixedPrecisionPolicy(param_dtype=getattr(torch, knobs.param_dtype), reduce_dtype=reduce),
+        "reshard_after_forward": knobs.reshard_after_forward,
+    }
+    model = Model(shape)
+    for layer in model.model.layers:
+        fully_shard(layer, **arguments)
+    fully_shard(model, **arguments)
+    for module in model.modules():
+        if isinstance(module, FSDPModule):
+            module.set_force_sum_reduction_for_comms(knobs.force_sum_reduction_for_comms)
+    tokens, last = batch(shape), knobs.gradient_accumulation_steps - 1
+    recorder = Recorder()
+    for _ in range(2):
+        recorder.calls.clear()
+        with recorder:
+            for micro_step in range(last + 1):
+                model.set_requires_gradient_sync(knobs.requires_gradient_sync or micro_step == last)  # type: ignore[operator]
+                recorder.micro_step = micro_step
+                recorder.phase = "forward"
+                loss = model(tokens)
+                recorder.phase = "backward"
+                loss.backward()
+        model.zero_grad()
+    return recorder.calls
+
+
+def main(output: str) -> None:
+    """Write {name: calls} of this world's cases."""
+    dist.init_process_group("gloo")
+    issued = {case.name: run(case) for case in FSDP if dist.get_world_size() in case.worlds}
+    if dist.get_rank() == 0:
+        Path(output).write_text(json.dumps(issued))
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
