@@ -16,7 +16,7 @@ APART = 1.5  # launches of one thing on a quiet machine differ by percents
 FAR_APART = 3.0  # as a fast link and its replacement are, if only at large sizes
 FEWEST_APART = 2  # one size may be an outlier
 NO_BANDWIDTH = (
-    "the time does not grow with the size, so these sizes show a latency and no bandwidth: measure larger ones"
+    "the time hardly grows with the size: these sizes show a latency and no bandwidth, so measure larger ones"
 )
 
 

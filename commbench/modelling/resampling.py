@@ -45,10 +45,9 @@ def parameter_intervals(observed: Observed, trust: Floats, pieces: Pieces, *, se
     of_point = np.searchsorted(pieces.first, observed.sizes, side="right") - 1
     fitted = pieces.seconds_at(observed.sizes)
     noise = _noise(np.log(observed.seconds / fitted), trust, starts, of_point)
-    sampled = observed.sampled
-    between = np.maximum(noise.scale**2 - _means(sampled**2, starts), 0.0)[of_point]
+    sampled, between = _shares(observed.sampled, noise.scale, starts, of_point)
     points = len(fitted)
-    residuals = np.sqrt(between) * chance.choice(noise.pool, size=(DRAWS, points))
+    residuals = between * chance.choice(noise.pool, size=(DRAWS, points))
     samples = sampled * chance.standard_normal((DRAWS, points))
     unsure = np.sqrt(noise.freedom / chance.chisquare(noise.freedom, size=(DRAWS, len(starts))))
     shifts = _launch_shifts(observed, starts, chance)
@@ -77,6 +76,19 @@ def _noise(errors: Floats, trust: Floats, starts: npt.NDArray[np.intp], of_point
     return _Noise(scale, shared + freedom, pool / spread if spread > 0.0 else pool)
 
 
+def _shares(
+    sampled: Floats, scale: Floats, starts: npt.NDArray[np.intp], of_point: npt.NDArray[np.intp]
+) -> tuple[Floats, Floats]:
+    """Standard deviations of each point: what its samples leave open, and what sizes scatter beyond that.
+
+    Together they are never more than the residuals say: those hold the samples' noise already, and see it more often.
+    """
+    of_samples = np.add.reduceat(sampled**2, starts) / np.diff([*starts.tolist(), len(sampled)])
+    share = np.divide(scale**2, of_samples, out=np.ones_like(scale), where=of_samples > 0.0)
+    beyond = np.sqrt(np.maximum(scale**2 - of_samples, 0.0))
+    return sampled * np.sqrt(np.minimum(share, 1.0))[of_point], beyond[of_point]
+
+
 def _launch_shifts(observed: Observed, starts: npt.NDArray[np.intp], chance: np.random.Generator) -> Floats:
     """What launches have in common over a segment and do not share with each other, (draws, segments)."""
     launches = observed.launches
@@ -97,12 +109,6 @@ def _refitted(sizes: Floats, seconds: Floats, weights: Floats, starts: npt.NDArr
     behind, begin = (int(starts[1]) if len(starts) > 1 else len(sizes)), int(starts[-1])
     of_points = terms(np.broadcast_to(sizes, seconds.shape), seconds, weights)
     return lines(of_points[:, :behind].sum(axis=1)), lines(of_points[:, begin:].sum(axis=1))
-
-
-def _means(values: Floats, starts: npt.NDArray[np.intp]) -> Floats:
-    counts = np.diff([*starts.tolist(), len(values)])
-    means: Floats = np.add.reduceat(values, starts) / counts
-    return means
 
 
 def _holding(interval: Floats, value: float) -> tuple[float, float]:
