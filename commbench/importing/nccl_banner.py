@@ -40,7 +40,7 @@ _TAG = r"(?:\[[^\[\]]{0,80}\](?:<std(?:out|err)>:)?\s*)?"  # of the launcher, be
 NCCL_LINE = re.compile(
     rf"{_TAG}[\w.-]+:\d+:\d+ \[-?\d+\] .*|{_TAG}[\w.-]+: Test (?:(?:NCCL|CUDA) )?(?:failure|timeout).*"
 )
-_OTHERS = re.compile(r"\b(?:NCCL version|RCCL version|libibverbs:|NET/OFI|NCCL INFO|NCCL WARN|CUDA WARN)")
+_OTHERS = re.compile(r"(?:NCCL version|RCCL version|libibverbs:|NET/OFI|NCCL INFO|NCCL WARN|CUDA WARN)")
 
 
 class Device(NamedTuple):

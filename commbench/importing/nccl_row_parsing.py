@@ -18,6 +18,7 @@ _DTYPES = frozenset(
     }
 )
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_GLUED = re.compile(r"(-1|N/A|\d+(?:\.\d+)?)(?=[A-Za-z]{3}|\[)")
 _ROOT = re.compile(r"-?\d{1,7}")
 _WIDE_GAP = 24  # blanks that stand for a group which was not printed
 _LONGEST = 1e9  # seconds
@@ -40,7 +41,6 @@ class Pending:
     figures: list[str] = field(default_factory=list)
     tail: list[str] = field(default_factory=list)
     gap: int = 0
-    whole: bool = True
     excess: str | None = None
     extra: dict[str, str] = field(default_factory=dict)
 
@@ -82,6 +82,9 @@ def begun(line: int, text: str, tokens: list[str], layout: Layout | None) -> Pen
         if place >= len(tokens):
             break
         token = tokens[place]
+        if name == "root" and (glued := _GLUED.match(token)):
+            tokens = [*tokens[:place], glued[1], token[glued.end() :], *tokens[place + 1 :]]
+            token = glued[1]
         if (name == "redop" and not _is_word(token)) or (name == "root" and not _ROOT.fullmatch(token)):
             continue  # printed blank
         found[name] = token
@@ -118,6 +121,10 @@ def take(row: Pending, tokens: list[str], layout: Layout | None) -> None:
     for place, token in enumerate(tokens):
         if len(row.figures) < room and is_figure(token):
             row.figures.append(token)
+        elif len(row.figures) < room and (glued := _GLUED.match(token)):  # a library's line began right behind it
+            row.figures.append(glued[1])
+            row.excess = token[glued.end() :][:40]
+            return
         elif layout and layout.tail_tokens > len(row.tail) and len(row.figures) in (room, layout.width):
             row.tail.append(token)
         else:

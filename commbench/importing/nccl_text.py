@@ -170,9 +170,8 @@ class _Stream:
         if row.excess is not None and layout is not None and is_full(row, layout) and is_consistent(row, layout):
             table.banner.unnamed.append(row.excess)
             self._finish_row(row, layout)
-        elif row.excess is not None:
-            comma = "; a decimal comma is not guessed" if "," in row.excess else ""
-            self._refuse(row, f"{row.excess!r} stands where a figure is expected{comma}")
+        elif row.excess is not None and all(map(is_figure, tokens[-2:])):  # figures go on behind it: no library's line
+            self._refuse(row, _misfit(row.excess))
         elif layout is not None and is_full(row, layout):
             self._finish_row(row, layout)
 
@@ -187,7 +186,7 @@ class _Stream:
                 )
             )
             return
-        row.whole = False
+        row.excess = None
         take(row, tokens, layout)
         if layout is not None and is_full(row, layout):
             self._finish_row(row, layout)
@@ -203,8 +202,9 @@ class _Stream:
             return
         table, layout = self.table, self.table.layout
         if layout is None or len(row.figures) < layout.width:
-            words = f"cut after {len(row.figures)} figures" if row.figures else "cut before its first figure"
-            table.rejects.append(Reject(row.line, f"the row of {row.size} B is {words}"))
+            words = f"is cut after {len(row.figures)} figures" if row.figures else "is cut before its first figure"
+            words = _misfit(row.excess) if row.excess is not None else words
+            table.rejects.append(Reject(row.line, f"the row of {row.size} B: {words}"))
             table.cut = row.line
             return
         self._finish_row(row, layout)
@@ -366,6 +366,11 @@ def read(lines: Iterable[Line], stated: Stated) -> Reading:
 def runs_of(text: str, stated: Stated = NOTHING_STATED) -> tuple[Run, ...]:
     """The runs of a piece of text without launcher prefixes."""
     return read([Line(number, line) for number, line in enumerate(text.splitlines(), 1)], stated).runs
+
+
+def _misfit(words: str) -> str:
+    comma = "; a decimal comma is not guessed" if "," in words else ""
+    return f"{words!r} stands where a figure is expected{comma}"
 
 
 def _excerpt(text: str) -> str:
