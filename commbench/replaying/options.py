@@ -53,7 +53,7 @@ def parse(arguments: Sequence[str], program: str = "commbench.replay", extras: E
     Raises:
         UsageError: in four parts.
     """
-    raw = vars(_parser(program, extras).parse_args(list(arguments)))
+    raw = vars(command_line(program, extras).parse_args(list(arguments)))
     steps = steps_of(raw)
     if len(steps.wanted) != 1:
         raise UsageError("a replay is of one step", expected="one strategy and one variant",
@@ -69,7 +69,8 @@ def parse(arguments: Sequence[str], program: str = "commbench.replay", extras: E
     )  # fmt: skip
 
 
-def _parser(program: str, extras: Extras) -> Parser:
+def command_line(program: str, extras: Extras) -> Parser:
+    """The parser, for `-h` and tests."""
     parser = Parser(
         program,
         "Issue the collectives of one training step for real, in order, and print predicted against measured time,\n"

@@ -1,0 +1,1 @@
+"""Replays: the calls of a schedule issued in order."""
