@@ -23,7 +23,7 @@ _HEADER = re.compile(r"Comm\. Op\s+Message Size\s+Count\s+(?P<names>Total .*)$")
 _LOGGER = re.compile(r"^(?:\[\w+\] )?\[\w+\.py:\d+:\w+\] \[Rank \d+\] ?")
 _OPERATION = re.compile(r"\s{0,3}(?P<operation>[a-z]\w*)(?: \| \[Caller Func: .*)?\s*$")
 _SIZE = re.compile(r"(?:^|\s{2,})(?P<size>\d[\d.]*(?:B| [KMGT]?B))(?=\s|$)(?P<rest>.*)$")
-_BLOCKS = {"all_gather", "gather", "scatter"}
+BLOCKS = {"all_gather", "gather", "scatter"}
 # of these the printed bandwidths say how many ranks there were: busbw is (n-1)/n of tput, whatever n calls it counts
 _TELLING = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all"}
 _SUFFIXES = ("_coalesced", "_into_tensor", "_base", "_single", "_tensor")
@@ -40,14 +40,7 @@ class _Section:
     @property
     def collective(self) -> str | None:
         """Ours, None if there is none."""
-        name = self.operation.removeprefix("inference_").removeprefix("monitored_")
-        for suffix in ("", *_SUFFIXES):
-            try:
-                found = collective_named(name.removesuffix(suffix)).name
-            except UsageError:
-                continue
-            return None if found == "send_recv" else found
-        return None
+        return collective_of(self.operation)
 
 
 @dataclass
@@ -61,6 +54,18 @@ class _Point:
     average: Printed
     throughput: Printed
     bus: Printed
+
+
+def collective_of(operation: str) -> str | None:
+    """Our collective of a name in DeepSpeed's spelling; None for what is none."""
+    name = operation.removeprefix("inference_").removeprefix("monitored_")
+    for suffix in ("", *_SUFFIXES):
+        try:
+            found = collective_named(name.removesuffix(suffix)).name
+        except UsageError:
+            continue
+        return None if found == "send_recv" else found
+    return None
 
 
 def opens(text: str) -> bool:
@@ -126,15 +131,16 @@ def _point(line: Line) -> _Point | str:
 
 def _allowed(sections: Sequence[_Section]) -> tuple[int, int] | None:
     """Ranks that the bandwidths of all operations allow; the logger takes them from the whole job."""
-    points = [
-        point
-        for section in sections
-        if section.collective in _TELLING
-        for line in section.body
-        if isinstance(point := _point(line), _Point) and point.throughput.value > 0
-    ]
-    # (n-1)/n is the factor of all_gather; the logger's tput of all_reduce counts the message twice
-    return ranks_that_fit("all_gather", [(point.throughput, point.bus) for point in points]) if points else None
+    points = ((section, _point(line)) for section in sections for line in section.body)
+    return allowed_ranks(
+        [(section.operation, one.throughput, one.bus) for section, one in points if isinstance(one, _Point)]
+    )
+
+
+def allowed_ranks(figures: Sequence[tuple[str, Printed, Printed]]) -> tuple[int, int] | None:
+    """Ranks that (operation, tput, busbw) allow: (n-1)/n is the ratio of all, as tput counts all_reduce twice."""
+    telling = [(rate, bus) for name, rate, bus in figures if collective_of(name) in _TELLING and rate.value > 0]
+    return ranks_that_fit("all_gather", telling) if telling else None
 
 
 def _run(section: _Section, cut: bool, world: Ranks, stated: Stated) -> tuple[Run | None, list[Reject]]:
@@ -142,7 +148,7 @@ def _run(section: _Section, cut: bool, world: Ranks, stated: Stated) -> tuple[Ru
     if found is None:
         reason = f"{section.operation} is no collective of ours: it is not imported"
         return None, [Reject(line.number, reason, matters=False) for line in section.body]
-    block = found in _BLOCKS
+    block = found in BLOCKS
     collected = Collector(world.number, block)
     for line in section.body:
         point = _point(line)

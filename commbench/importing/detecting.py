@@ -18,7 +18,7 @@ from commbench.importing.territories import shares
 # begins what it reads, gets the lines of one writer at a time, and none of those that other tools' tables begin above.
 READERS = (
     *("nccl_json", "rccl_reporter", "ubx_bench", "nccl_text"),
-    *("osu", "imb", "param", "ds_bench", "deepspeed_log", "nccom", "stas00", "torchcomms", "torch_bench"),
+    *("osu", "imb", "param", "ds_bench", "deepspeed_log", "deepspeed_calls", "nccom", "stas00", "torchcomms", "torch_bench"),
 )
 
 UNKNOWN = "no line of any format that can be read (docs/importing.md lists them)"

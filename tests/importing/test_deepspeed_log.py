@@ -1,6 +1,6 @@
 """Summaries of DeepSpeed's communication logger."""
 
-from commbench.importing import deepspeed_log
+from commbench.importing import deepspeed_calls, deepspeed_log
 from tests.importing.logs import noticed, points, reading, refused
 
 LOG = "invented/deepspeed-logger-two-summaries.log"
@@ -44,3 +44,17 @@ def test_blocks_without_ranks_are_refused() -> None:
     assert (found.runs, refused(found)) == ((), [3])
     (run,) = reading(deepspeed_log, text, world_size=4).runs
     assert points(run) == [(512, 320.0)]
+
+
+def test_single_calls_of_a_verbose_log_are_cycles() -> None:
+    """Each line is one call; all operations together tell the ranks; a barrier moves nothing."""
+    found = reading(deepspeed_calls, "invented/deepspeed-verbose.log")
+    reduce, gather, barrier = found.runs
+    assert [(row.message_bytes, row.seconds, row.cycle) for row in reduce.rows] == [
+        (64 << 20, 0.82e-3, 0),
+        (64 << 20, 0.8e-3, 1),
+    ]
+    assert points(gather) == [(8 * 16 << 20, 500.0)]
+    assert {run.world_size for run in found.runs} == {8}
+    assert (len(barrier.rows), len(barrier.left_out)) == (0, 1)
+    assert refused(found) == [5]

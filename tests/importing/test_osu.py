@@ -148,5 +148,7 @@ def test_ranks_of_another_program_are_not_taken() -> None:
     for line in ("mpirun -np 8 hostname", "mpirun -np 8 osu_bw : -np 4 osu_bw", "srun osu_allreduce"):
         (run,) = reading(osu, f"{line}\n{TABLE}").runs
         assert run.world_size is None
+    (run,) = reading(osu, f"$ srun -N2 --ntasks-per-node=4 --mpi=pmix ./osu_allreduce\n{TABLE}").runs
+    assert run.world_size == 8
     first, second = reading(osu, f"srun -n 16 --ntasks-per-node=8 osu_allreduce\n{TABLE}{TABLE}").runs
     assert (first.world_size, second.world_size) == (16, None)

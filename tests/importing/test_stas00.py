@@ -6,6 +6,7 @@ from commbench.importing import stas00
 from tests.importing.logs import reading, refused
 
 LOG = "invented/stas00.log"
+LATENCY = "invented/stas00-latency-old-labels.log"
 
 
 def test_the_time_is_rebuilt_from_the_bandwidth_and_said_to_be() -> None:
@@ -43,3 +44,19 @@ def test_few_digits_are_said() -> None:
     (run,) = reading(stas00, text).runs
     assert "25% only" in run.rows[0].notes[0]
     assert run.world_size is None
+
+
+def test_a_printed_latency_is_the_time() -> None:
+    """Newer versions print the median call of the slowest rank; small payloads have no bandwidth then."""
+    run = reading(stas00, LATENCY).runs[0]
+    assert [(row.message_bytes, row.seconds) for row in run.rows] == [(4 << 10, 17.2e-6), (16 << 20, 132.8e-6)]
+    assert {row.statistic for row in run.rows} == {"median over calls of the slowest rank"}
+    assert (run.collective, run.world_size, run.notes, run.rows[0].op) == ("all_gather", 8, (), None)
+
+
+def test_the_first_versions_call_binary_units_kb() -> None:
+    """32KB is 2^15 bytes there; 94.15 over 48.59 is all_reduce on 32 ranks."""
+    run = reading(stas00, LATENCY).runs[1]
+    assert [row.message_bytes for row in run.rows] == [1 << 15, 1 << 30]
+    assert run.collective == "all_reduce"
+    assert run.world_size_range is None or 32 in range(run.world_size_range[0], run.world_size_range[1] + 1)
