@@ -55,7 +55,12 @@ def fit_curve(curve: Curve, sweep_set: SweepSet, beside: Sequence[Curve] = ()) -
     reason = refusal(curve, beside)
     if reason is None and len(bare.sizes) < FEWEST_SIZES:
         reason = f"{len(bare.sizes)} sizes with a time that a clock can tell from 0: at least {FEWEST_SIZES} are needed"
-    return replace(bare, refused=reason) if reason else _fit(bare, observe(curve))
+    if reason is not None:
+        return replace(bare, refused=reason)
+    observed = observe(curve)
+    if len(observed.sizes) < FEWEST_SIZES:
+        return replace(bare, refused=f"{len(observed.sizes)} sizes that differ: at least {FEWEST_SIZES} are needed")
+    return _fit(bare, observed)
 
 
 def _bare(curve: Curve, sweep_set: SweepSet) -> Model:

@@ -13,6 +13,7 @@ Floats = npt.NDArray[np.float64]
 
 SHORTEST = 1e-12  # s; no collective and no clock is that fast, so a smaller time is no measurement
 MOST_SIZES = 192  # more sizes than that are grouped with their neighbours before a fit: sizes a few percent apart
+NEARLY_EQUAL = 1e-4  # of log size: no law tells such sizes apart, and no time does
 _TWO_SIDED = 1.96  # standard deviations in half a 95 % interval of a normal distribution
 
 
@@ -51,7 +52,8 @@ def observe(curve: Curve) -> Observed:
     seconds = np.array([point.seconds for point in points], dtype=np.float64)
     sampled = np.array([_sampled(point) for point in points], dtype=np.float64)
     observed = Observed(sizes, seconds, sampled, _launches(points, seconds))
-    return observed if len(points) <= MOST_SIZES else _grouped(observed)
+    groups = _groups(sizes)
+    return observed if len(groups) == len(sizes) else _grouped(observed, groups)
 
 
 def _sampled(point: CurvePoint) -> float:
@@ -75,20 +77,28 @@ def _launches(points: list[CurvePoint], seconds: Floats) -> Floats:
     table = np.full((len(medians), len(points)), np.nan)
     for row, times in zip(table, medians.values(), strict=True):
         for index, found in times.items():
-            middle = float(np.median(found))
+            middle = found[0] if len(found) == 1 else float(np.median(found))
             if middle >= SHORTEST:
                 row[index] = np.log(middle / seconds[index])
     return table
 
 
-def _grouped(observed: Observed) -> Observed:
-    """Neighbours as one point each: mean size, and the time that the median of their rates gives it there.
+def _groups(sizes: Floats) -> list[npt.NDArray[np.intp]]:
+    """Indices of sizes that count as one: nearly equal ones, and neighbours where there are very many."""
+    alike = np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(np.log(sizes)) > NEARLY_EQUAL) + 1)
+    if len(alike) <= MOST_SIZES:
+        return alike
+    inner = np.array_split(np.arange(1, len(alike) - 1), MOST_SIZES - 2)
+    return [alike[0], *(np.concatenate(alike[part[0] : part[-1] + 1]) for part in inner), alike[-1]]
 
-    The smallest and the largest size stay as they are: between them lies what was measured.
+
+def _grouped(observed: Observed, groups: list[npt.NDArray[np.intp]]) -> Observed:
+    """Each group as one point: mean size, and the time that the median of their rates gives it there.
+
+    The smallest and the largest size stay what they are: between them lies what was measured.
     """
-    inner = np.array_split(np.arange(1, len(observed.sizes) - 1), MOST_SIZES - 2)
-    groups = [np.array([0]), *inner, np.array([len(observed.sizes) - 1])]
     sizes = np.array([observed.sizes[group].mean() for group in groups])
+    sizes[0], sizes[-1] = observed.sizes[0], observed.sizes[-1]
     rates = observed.sizes / observed.seconds
     seconds = np.array([size / np.median(rates[group]) for size, group in zip(sizes, groups, strict=True)])
     sampled = np.array([observed.sampled[group].mean() / np.sqrt(len(group)) for group in groups])

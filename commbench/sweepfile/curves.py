@@ -66,6 +66,8 @@ class CurvePoint:
     @property
     def seconds(self) -> float:
         """The median over launches of each launch's median (s)."""
+        if len(self.launches) == 1:
+            return self.launches[0].median
         return float(np.median([launch.median for launch in self.launches]))
 
     @property
