@@ -74,13 +74,13 @@ def read_sides(paths: Sequence[str]) -> tuple[Side, ...]:
     return tuple(named)
 
 
-def sides_of(named: Sequence[tuple[str, Sequence[Sweep]]]) -> tuple[Side, ...]:
-    """Sides from sweeps in memory, each with its name.
+def side_of(name: str, sweeps: Sequence[Sweep], files: Sequence[str] = ()) -> Side:
+    """A side from sweeps in memory.
 
     Raises:
-        UsageError: one of them mixes settings.
+        UsageError: they mix settings.
     """
-    return tuple(_made(name, (), sweeps) for name, sweeps in named)
+    return _made(name, tuple(files), sweeps)
 
 
 def _files(path: str) -> list[Path]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from commbench.judging.sides import Side, sides_of
+from commbench.judging.sides import Side, side_of
 from commbench.sweepfile.reader import Sweep
 from commbench.sweepfile.records import End, Header, Measurement, Source
 
@@ -67,4 +67,4 @@ def sweep(
 
 def pair(a: Sequence[Sweep], b: Sequence[Sweep]) -> tuple[Side, ...]:
     """Two sides, named after their labels."""
-    return sides_of([(str(a[0].header.label), a), (str(b[0].header.label), b)])
+    return tuple(side_of(str(sweeps[0].header.label), sweeps) for sweeps in (a, b))

@@ -1,0 +1,116 @@
+"""The line that starts one launch of one setting: which program, with which words, in which environment."""
+
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from commbench.errors import LaunchError, UsageError
+from commbench.interconnects.order import Step
+from commbench.launching.lines import Launcher, LaunchLine, launch_line
+from commbench.launching.settings import environment_for, set_by_line
+
+PROGRAMS = ("commbench.sweep", "mpi.sweep", "nccl-tests")
+OURS = ("-J", "--output-file", "--resume", "--label", "--plan", "--json", "-h", "--help")
+"""Options of the programs that belong to interconnects, or that measure nothing."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is launched again and again.
+
+    Attributes:
+        launcher: as the user wrote it, with its program found.
+        program: one of PROGRAMS.
+        arguments: the program's own, without those that name files and labels.
+        inherited: this process's environment.
+    """
+
+    launcher: Launcher
+    program: str
+    arguments: tuple[str, ...]
+    inherited: Mapping[str, str]
+
+    def variables(self, step: Step) -> dict[str, str]:
+        """The variables that every rank of a step must have. Raises UsageError where an inherited one contradicts."""
+        return environment_for(step.setting, {**self.inherited, **set_by_line(self.launcher.words)})
+
+    def line(self, step: Step, *, resume: bool = False) -> LaunchLine:
+        """The line of a step, and the whole environment to start it in.
+
+        Args:
+            resume: continue the step's file, instead of starting it.
+        """
+        variables = self.variables(step)
+        file = str(step.file)
+        words = ["--resume", file] if resume else [*self.arguments, "-J", file, "--label", step.setting.name]
+        if self.program == "nccl-tests":
+            # It is a driver itself: it hands the launch line, variables and all, to nccl-tests' binaries.
+            inner = launch_line(self.launcher, environment=variables, binary="binary")
+            inner = replace(inner, words=inner.words[: inner.words.index("binary")])
+            launch = tuple(word for word in inner.words if word != "--no-python")
+            started = (sys.executable, "-m", "commbench", "nccl-tests", *words, "--launch", shlex.join(launch))
+            return LaunchLine(started, {**self.inherited, **variables, **inner.environment})
+        line = launch_line(self.launcher, self.program, words, variables, python=sys.executable)
+        return LaunchLine(line.words, {**self.inherited, **line.environment})
+
+
+def job(launcher: Launcher, program: str | None, arguments: Sequence[str], inherited: Mapping[str, str]) -> Job:
+    """Check what is launched before anything is.
+
+    Raises:
+        UsageError: an unknown program, or one that the launcher does not start; options that are ours to give.
+        LaunchError: the launcher or the program cannot be found.
+    """
+    chosen = program or ("commbench.sweep" if launcher.kind == "torchrun" else "mpi.sweep")
+    chosen = {"sweep": "commbench.sweep", "nccl_tests": "nccl-tests"}.get(chosen, chosen)
+    if chosen not in PROGRAMS:
+        raise UsageError("an unknown program was asked for", expected=", ".join(PROGRAMS), found=repr(program),
+                         fix="leave --program away for the sweep that belongs to the launcher")  # fmt: skip
+    if (chosen == "commbench.sweep") != (launcher.kind == "torchrun") and chosen != "nccl-tests":
+        raise UsageError(
+            f"{chosen} is not started by {launcher.words[0]}",
+            expected="commbench.sweep under torchrun, mpi.sweep under mpirun, mpiexec or srun",
+            found=f"--program {chosen} --launch {shlex.join(launcher.words)!r}",
+            fix="leave --program away (under mpirun, `--backend nccl` after -- runs torch's collectives)",
+        )
+    for word in arguments:
+        if word.partition("=")[0] in OURS or (word.startswith("-J") and word[1] != "-"):
+            raise UsageError(
+                f"{word} is not for the measuring program here",
+                expected="options that say what to measure, after --",
+                found=" ".join(arguments),
+                fix="-J FOLDER before the -- names where all files go; each setting's name is its label",
+            )
+    if chosen == "mpi.sweep":
+        _find_mpi(inherited)
+    return Job(_found(launcher), chosen, tuple(arguments), inherited)
+
+
+def _found(launcher: Launcher) -> Launcher:
+    """The launcher with its program where this interpreter's environment has it, if PATH has none."""
+    first = launcher.words[0]
+    if shutil.which(first):
+        return launcher
+    beside = Path(sys.executable).with_name(first)
+    if "/" not in first and beside.exists():
+        return replace(launcher, words=(str(beside), *launcher.words[1:]))
+    raise LaunchError(
+        "the launcher cannot be found",
+        expected=f"{first} on PATH",
+        found="no such program",
+        fix="activate the environment or load the module that has it; `commbench doctor` looks at launchers",
+    )
+
+
+def _find_mpi(inherited: Mapping[str, str]) -> None:
+    places = [Path.cwd(), *(Path(place) for place in inherited.get("PYTHONPATH", "").split(":") if place)]
+    if not any((place / "mpi" / "sweep.py").is_file() for place in places):
+        raise LaunchError(
+            "mpi.sweep cannot be found",
+            expected="the folder mpi/ of commbench's checkout in this folder, or PYTHONPATH naming the checkout",
+            found=f"none in {Path.cwd()}",
+            fix="run this from the root of the checkout (mpi/ is not part of the installed package)",
+        )

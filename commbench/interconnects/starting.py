@@ -1,0 +1,34 @@
+"""The launcher of a --launch line, told apart from its namesakes: mpirun is Open MPI's or MPICH's."""
+
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from commbench.launching.lines import Launcher, parse_launch
+
+_ANSWER = 20.0  # seconds; mpirun --version takes well below one
+
+
+def launcher_of(text: str) -> Launcher:
+    """Read the line; asks mpirun or mpiexec for its version. Raises UsageError."""
+    try:
+        first = (shlex.split(text) or [""])[0]
+    except ValueError:
+        first = ""
+    if Path(first).name not in ("mpirun", "mpiexec"):
+        return parse_launch(text)
+    return parse_launch(text, mpi_version_text=_version(first))
+
+
+def _version(program: str) -> str | None:
+    beside = Path(sys.executable).with_name(program)
+    found = shutil.which(program) or (str(beside) if "/" not in program and beside.exists() else None)
+    if found is None:
+        return None
+    try:
+        done = subprocess.run([found, "--version"], capture_output=True, text=True, timeout=_ANSWER, check=False)
+    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
+        return None
+    return done.stdout + done.stderr
