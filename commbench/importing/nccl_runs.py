@@ -126,6 +126,8 @@ def _refused(rows: RowTable) -> Iterator[Reject]:
 
 def _series(rows: RowTable, banner: Banner, copies: int) -> Split | None:
     """The series of a table where they overlap, by printed row; None where one program printed it."""
+    if banner.reporter:  # a file of its own that one process writes, each placement on its line
+        return None
     lines, firsts = rows.lines, []
     for place, line in enumerate(lines):
         if not place or line != lines[place - 1]:

@@ -8,6 +8,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from math import isfinite
 
 from commbench.importing.foreign import Line, Reading, Reject, Skipped, Stated
@@ -29,7 +30,8 @@ MARKS = ("umCycle", "umcycle", *(f'"{name}"' for name in _COLLECTIVES), *(f",{na
 
 _LAYOUT = Layout(("size", "type", "redop"), ("time", "algbw", "busbw", "#wrong"), ("out", "in"))
 _LAST = ("size", "type", "redop", "inplace", "time", "algbw", "busbw", "wrong")
-_MIDDLE = {4: ("nodes", "ranks", "rankspernode", "gpusperrank"), 1: ("gpus",), 0: ()}
+_MIDDLE = {4: ("nodes", "ranks", "rankspernode", "gpusperrank"), 1: ("gpus",)}
+_OBJECT = 40  # lines within which the first object of a JSON ends
 _ROW = re.compile(rf'\s*\d+\s*,\s*"?(?:{"|".join(_COLLECTIVES)})"?\s*,', re.IGNORECASE)
 _NAMES = {"name": "collective", "#wrong": "wrong", "in_place": "inplace", "errors": "wrong", "cycle": "numcycle"}
 
@@ -38,7 +40,10 @@ _Record = Mapping[str, str]
 
 def recognises(lines: Sequence[Line]) -> bool:
     """A header or record of the CSV, or an object of the JSON."""
-    return any(_ROW.match(line.text) or _is_header(line.text) or _is_object(line.text) for line in lines)
+    start = "\n".join(line.text for line in islice(lines, _OBJECT)).lstrip()
+    if start[:1] in ("{", "[") and _is_object(start):
+        return True
+    return any(_ROW.match(line.text) or _is_header(line.text) for line in lines)
 
 
 def read(lines: Sequence[Line], stated: Stated) -> Reading:
