@@ -131,10 +131,15 @@ def _settings(strategy: Strategy, variant: str, given: Mapping[str, str]) -> dic
 
 
 def _variant_named(strategy: Strategy, text: str) -> str:
-    word = text.strip().lower().replace("_", "-")
-    if word in strategy.variants:
-        return word
+    word = _plain(text)
+    for name in strategy.variants:
+        if word == _plain(name):
+            return name
     raise UsageError(
         f"an unknown variant of {strategy.name} was asked for", expected=", ".join(strategy.variants),
         found=repr(text), fix="use one of these",
     )  # fmt: skip
+
+
+def _plain(text: str) -> str:
+    return text.strip().lower().replace("-", "_")

@@ -51,6 +51,7 @@ DDP = (
     Case("defaults of a wide model", "dp", {"param_dtype": "float32"}, model="wide", worlds=(2,)),
     _dp("small buckets", bucket_cap_mb="0.05"),
     _dp("small buckets, rebuilding", bucket_cap_mb="0.05", rebuild_iteration="true"),
+    _dp("a bucket filled exactly", bucket_cap_mb="0.0625"),  # by lm_head.weight
     _dp("larger buckets", bucket_cap_mb="0.3"),
     _dp("tiny buckets of an uneven model", "uneven", bucket_cap_mb="0.002"),
     _dp("tied embeddings", "tied", bucket_cap_mb="0.01"),
@@ -89,6 +90,7 @@ ZERO = (
     _zero("2: defaults", 2, worlds=BOTH),
     _zero("2: one bucket", 2, reduce_bucket_size="5e8"),
     _zero("2: small buckets, larger parameters split", 2, worlds=BOTH, reduce_bucket_size="3000"),
+    _zero("2: a bucket filled exactly", 2, reduce_bucket_size="27712"),  # by lm_head, norm and down_proj
     _zero("2: bfloat16", 2, bf16="true"),
     _zero("2: bfloat16, gradients travel in float32", 2, bf16="true", communication_data_type="float32"),
     _zero("2: bfloat16, gradients accumulate in float32", 2, bf16="true", grad_accum_dtype="float32"),
@@ -122,6 +124,7 @@ ZERO = (
     _zero3("3: gradients travel in float32", bf16="true", communication_data_type="float32"),
     _zero3("3: reduce_scatter off", reduce_scatter="false"),
     _zero3("3: small buckets", worlds=BOTH, reduce_bucket_size="3000"),
+    _zero3("3: a bucket filled exactly", reduce_bucket_size="27712"),
     _zero3("3: small buckets, reduce_scatter off", reduce_bucket_size="3000", reduce_scatter="false"),
     _zero3("3: not overlapping", stage3_max_reuse_distance="0", overlap_comm="false"),
     _zero3("3: accumulation", stage3_max_reuse_distance="0", gradient_accumulation_steps="3",
