@@ -31,8 +31,9 @@ _RANKS = re.compile(r"(?:^|\s)(?:-r|--nworkers)[\s=]{1,3}(\d{1,7})(?=\s|$)")
 _FOOTER = re.compile(r"Avg bus bandwidth:\s*(?P<average>[\d.eE+-]+) ?GB/s")
 _ERRORS = re.compile(r"(\d+) errors? found")
 _OPERATIONS = frozenset(
-    {*("all_reduce", "allr", "all_gather", "allg", "reduce_scatter", "redsct", "alltoall", "sendrecv", "permute")}
+    {*("all_reduce", "allr", "all_gather", "allg", "reduce_scatter", "redsct", "alltoall", "sendrecv")}
 )
+_PERMUTE = "permute"
 _STATISTICS = {
     "time(us)": "median over calls",
     "time:p50(us)": "median over calls",
@@ -128,6 +129,9 @@ def _report(lines: Sequence[Line]) -> Iterator[_Table]:
 
 
 def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
+    if _PERMUTE in (table.command or "").split():
+        reason = "permute sends along pairs of its own: it is no collective of ours and not imported"
+        return None, [Reject(line.number, reason, matters=False) for line in table.body]
     collected = Collector()
     figures: list[tuple[Printed, Printed]] = []
     for line in table.body:
@@ -173,7 +177,7 @@ def _identity(
     words = (table.command or "").split()
     operation = next((word for word in words if word in _OPERATIONS), None)
     counted = _RANKS.search(table.command or "")
-    named = None if operation in (None, "permute") else collective_named(operation or "").name
+    named = collective_named(operation).name if operation else None
     told = int(counted[1]) if counted else stated.world_size
     fits = fitting(_POSSIBLE, figures, told).collectives if figures else ()
     name = collective(stated, named or sole(fits), "command line" if named else "factor", fits)

@@ -31,7 +31,7 @@ _USUAL = (
 )
 _PER_GB = GIGABYTE_PER_SECOND * MICROSECOND  # bytes in a microsecond at 1 GB/s
 _POINT_TO_POINT = ("pt2pt", "send", "recv")
-_SUFFIXES = ("_base", "_single", "_v")
+_SUFFIXES = ("_base", "_single", "_v", "v")
 
 
 @dataclass
@@ -156,7 +156,7 @@ def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
         return None, table.rejects + [Reject(point.line, reason, matters=False) for point in table.points]
     counted, basis = _ranks_counted(table, found)
     figures = [(point.algorithm, point.bus) for point in table.points if point.algorithm and point.bus]
-    vector = table.operation.endswith("_v")
+    vector = table.operation.endswith("v")
     allowed = None if vector or not figures else ranks_that_fit(found, figures)
     world = ranks(stated, counted, basis, allowed)
     name = collective(stated, found, "named")

@@ -28,8 +28,16 @@ class Name(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+_ALONE = "one rank: nothing crosses a link, and no bandwidth of one follows"
+
+
 def ranks(stated: Stated, found: int | None, basis: str | None, allowed: tuple[int, int] | None = None) -> Ranks:
     """The number of ranks from a log that says `found`, or whose figures allow a range, and a user's statement."""
+    said = _ranks(stated, found, basis, allowed)
+    return said if said.number != 1 else said._replace(notes=(*said.notes, _ALONE))
+
+
+def _ranks(stated: Stated, found: int | None, basis: str | None, allowed: tuple[int, int] | None = None) -> Ranks:
     wanted = stated.world_size
     if found is None and wanted is not None:
         if allowed is None or allowed[0] <= wanted <= allowed[1]:

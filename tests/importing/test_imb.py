@@ -92,3 +92,10 @@ def test_a_stated_world_size_does_not_overrule_the_log() -> None:
 def _block(name: str, processes: int) -> str:
     header = "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]"
     return f"# Benchmarking {name}\n# #processes = {processes}\n{header}\n"
+
+
+def test_one_rank_is_said_to_be_alone() -> None:
+    """IMB runs on one process too: no link is measured there."""
+    (run,) = reading(imb, f"{_block('Alltoall', 1)}  32768  1000  0.94  0.94  0.94\n").runs
+    assert run.world_size == 1
+    assert any("one rank" in note for note in run.notes)

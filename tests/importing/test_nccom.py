@@ -60,3 +60,10 @@ def test_cut_and_mixed_rows_are_refused() -> None:
     """A row of fewer or more columns is none."""
     found = reading(nccom, f"{HEADER}    16777216       4194304   fp32       140\n    1024 256 fp32 1 2 3 4\n")
     assert (found.runs, refused(found)) == ((), [2, 3])
+
+
+def test_a_permutation_is_no_collective() -> None:
+    """Its pairs are the user's, and its factor of 1 is not that of a ring."""
+    row = "    33554432      33554432  uint8    894.24        37.52        37.52\n"
+    found = reading(nccom, f"nccom-test -r 8 --custom-src-target-pairs pairs.json permute\n{HEADER}{row}")
+    assert (found.runs, [reject.matters for reject in found.rejects]) == ((), [False])

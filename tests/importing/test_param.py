@@ -50,3 +50,11 @@ def test_a_bandwidth_that_does_not_follow_is_said() -> None:
     (run,) = reading(param, f"\t{row}\n\n").runs
     assert "AlgBW is not" in run.rows[0].notes[0]
     assert run.world_size is None
+
+
+def test_vectors_of_param_have_a_factor_of_their_own() -> None:
+    """all_to_allv and all_gather_v are printed with a factor of 1, which tells no ranks; their counts do."""
+    for name, collective in (("all_to_allv", "all_to_all"), ("all_gather_v", "all_gather")):
+        row = f"COMMS-RES-{name}-int32 16777216 524288 120.5 121.3 122.9 119.0 123.4 139.230 139.230 0.0"
+        (run,) = reading(param, f"\t{row}\n\n").runs
+        assert (run.collective, run.world_size, run.world_size_basis) == (collective, 8, "count")
