@@ -14,13 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 MARK = "COMMBENCH_RUN"
 
 GRACE = 5.0  # seconds between SIGTERM and SIGKILL: mpirun and srun end their ranks on other hosts meanwhile
 _ORPHANS = 0.5  # … for what is left when the program itself has ended
 _TRIES = 50  # rounds of SIGKILL, 0.1 s apart: what survives them waits in the kernel for a device
+_START_TIME = 17  # place of `starttime` behind the parent in /proc/PID/stat
 _TICK = 0.1  # seconds between two looks at limits and signals
 _LEFT_OPEN = 2.0  # seconds that output may stay open after the program has ended: what holds it then is a leftover
 _LONGEST_LINE = 1 << 20  # bytes; a longer one is no line of a table and comes in pieces
@@ -41,6 +42,7 @@ class ProcessTree:
 
     def __init__(self, words: Sequence[str], environ: Mapping[str, str]) -> None:
         self._mark = f"{MARK}={uuid.uuid4()}".encode()
+        self._known: dict[int, bytes] = {}  # when each member that was seen was started, by its number
         self._stuck = False  # something of it survives SIGKILL: waiting for it would take for ever
         name, _, value = self._mark.decode().partition("=")
         # A session of its own: Ctrl-C of the terminal comes to us alone, and we end the tree in order.
@@ -95,6 +97,7 @@ class ProcessTree:
             grace: seconds to end in order after SIGTERM.
         """
         if self._root.poll() is None:
+            self._members()  # while their parents live
             with suppress(ProcessLookupError):
                 self._root.terminate()
             with suppress(subprocess.TimeoutExpired):
@@ -124,26 +127,39 @@ class ProcessTree:
                 pipe.close()
 
     def _members(self) -> list[int]:
-        """The living processes of the tree."""
-        parents: dict[int, int] = {}
-        marked: set[int] = set()
+        """The living processes of the tree: the marked, those seen before, and whatever descends from them."""
+        seen: dict[int, _Process] = {}
+        members: set[int] = set()
         for folder in Path("/proc").iterdir():
-            if not folder.name.isdecimal():
-                continue
-            pid = int(folder.name)
-            try:
-                state, parent = (folder / "stat").read_bytes().rpartition(b")")[2].split()[:2]
-                if state in (b"Z", b"X"):
-                    continue
-                parents[pid] = int(parent)
-                if self._mark in (folder / "environ").read_bytes().split(b"\0"):
-                    marked.add(pid)
-            except (OSError, ValueError):
-                continue
-        marked |= {self._root.pid} & parents.keys() if self._root.poll() is None else set()
-        while more := {pid for pid, parent in parents.items() if parent in marked and pid not in marked}:
-            marked |= more
-        return sorted(marked)
+            if folder.name.isdecimal() and (process := _process(folder)) is not None:
+                pid = int(folder.name)
+                seen[pid] = process
+                if self._mark in process.environ or self._known.get(pid) == process.started:
+                    members.add(pid)
+        if self._root.poll() is None:
+            members |= {self._root.pid} & seen.keys()
+        while more := {pid for pid, process in seen.items() if process.parent in members and pid not in members}:
+            members |= more
+        # A process whose parent ends is adopted by another, so that it is found by its number and start only.
+        self._known.update({pid: seen[pid].started for pid in members})
+        return sorted(members)
+
+
+class _Process(NamedTuple):
+    parent: int
+    started: bytes
+    environ: list[bytes]
+
+
+def _process(folder: Path) -> _Process | None:
+    """What /proc tells of a process; None where it has ended, or is somebody else's."""
+    try:
+        state, parent, *rest = (folder / "stat").read_bytes().rpartition(b")")[2].split()
+        if state in (b"Z", b"X"):
+            return None
+        return _Process(int(parent), rest[_START_TIME], (folder / "environ").read_bytes().split(b"\0"))
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def _cut(content: bytes, *, last: bool) -> tuple[list[str], bytes]:

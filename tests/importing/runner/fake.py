@@ -7,6 +7,7 @@ FAKE in its environment says what to do, comma-separated:
     crash:N, segv:N   fail after N rows, with nccl-tests' message, or by a signal
     hang:N            after N rows start a grandchild in a session of its own, write both pids to FAKE_PIDS, and wait
     stubborn          ignore SIGTERM
+    parting           print one more row at SIGTERM, and end
     leave:N           after N rows end, and leave the grandchild holding the output open
     cut:N             after N rows end without a footer and without an error
     slow              a pause after each row
@@ -199,6 +200,9 @@ def main() -> int:
         return 3
     if "segv" in told:
         os.kill(os.getpid(), signal.SIGSEGV)
+    if "parting" in told:
+        row = [line for line in lines if is_row(line)][count]
+        signal.signal(signal.SIGTERM, lambda *_: (say(row), sys.exit(1)))
     if "hang" in told or "leave" in told:
         pids = [os.getpid(), grandchild()]
         with Path(os.environ["FAKE_PIDS"]).open("a") as file:

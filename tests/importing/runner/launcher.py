@@ -11,7 +11,7 @@ def main() -> int:
     if words == ["--version"]:
         print("mpirun (Open MPI) 5.0.6")
         return 0
-    copies, environ = 1, dict(os.environ)
+    copies, environ, carried = 1, dict(os.environ), set()
     for name in [name for name in environ if name.startswith("NCCL_")]:
         del environ[name]  # as on another host, which has only what -x carries
     while words and words[0].startswith("-"):
@@ -20,6 +20,9 @@ def main() -> int:
             copies = int(value)
         elif option == "-x":
             name, _, text = value.partition("=")
+            if name in carried:
+                sys.exit(f"mpirun: two values for {name}")  # as Open MPI says where they differ
+            carried.add(name)
             environ[name] = text or os.environ[name]
     started = [subprocess.Popen(words, env=environ) for _ in range(copies)]
     return max(process.wait() for process in started)

@@ -77,6 +77,12 @@ def test_rows_are_in_the_file_while_the_program_still_runs(folder: Path) -> None
         os.kill(pid, signal.SIGKILL)
 
 
+def test_rows_that_come_while_the_program_ends_count(folder: Path) -> None:
+    words = (*LINE, "-T", "1")
+    result = finish(start(words, folder, "hang:3,parting", FAKE_PIDS=str(folder / "pids")), folder)
+    assert (result.code, len(result.sweeps[0].measurements)) == (3, 8)
+
+
 def test_a_program_that_ignores_sigterm_is_killed(folder: Path) -> None:
     with ProcessTree(
         [str(folder / "bin" / "all_reduce_perf")], {**environment("stubborn,hang:0"), "FAKE_PIDS": str(folder / "pids")}

@@ -1,11 +1,13 @@
 """Lines as they come, from programs that behave in any way."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
 from commbench.importing.nccl_tests import process_tree
 from commbench.importing.nccl_tests.process_tree import ProcessTree
+from tests.importing.runner.fakes import gone
 
 
 def lines(code: str) -> list[tuple[str, str]]:
@@ -44,3 +46,19 @@ def test_a_program_that_closes_its_output_is_waited_for() -> None:
 def test_a_program_that_cannot_be_started_is_an_os_error() -> None:
     with pytest.raises(OSError, match="No such file"):
         ProcessTree(["/nowhere/program"], {})
+
+
+def test_a_descendant_that_cleared_its_environment_is_ended_too(tmp_path: Path) -> None:
+    """It has a session of its own and no mark, but its parents still run."""
+    code = (
+        "import subprocess, sys, time, pathlib\n"
+        "words = [sys.executable, '-IS', '-c', 'import time; time.sleep(600)']\n"
+        "child = subprocess.Popen(words, env={}, start_new_session=True)\n"
+        f"pathlib.Path({str(tmp_path / 'pid')!r}).write_text(str(child.pid))\n"
+        "print('started', flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    with ProcessTree([sys.executable, "-I", "-c", code], {}) as tree:
+        assert next(event for event in tree.lines() if event) == ("out", "started")
+        tree.end(0.1)
+    assert gone(int((tmp_path / "pid").read_text()))
