@@ -170,7 +170,10 @@ def _facts(rows: Sequence[Row]) -> dict[str, Any]:
             name = row.placement or "unknown"
             checked[name] = checked.get(name, False) or row.correct is not None
         dtypes = [row.dtype for row in rows if row.dtype]
-        keys = Counter((row.line, 0, 0) for row in rows)
+        kinds: dict[tuple[str | None, str | None, int | None], int] = {}
+        keys = Counter(  # not by line: a log that is a string of a JSON document has one line for all its rows
+            (row.message_bytes, kinds.setdefault((row.dtype, row.op, row.root), len(kinds)), row.cycle) for row in rows
+        )
         wrong = sum(row.correct is False for row in rows)
     return {
         "rows": len(keys),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from commbench.importing import deepspeed_log, nccom, osu, torch_bench
+from commbench.importing.sweeps import summary
 from tests.importing.logs import noticed, points, reading, refused
 
 _INIT, _FULL = "071-osu-init-bibw-allreduce-mixed-units.log", "073-osu-allreduce-mpichar-1byte-cut.log"
@@ -66,6 +67,7 @@ def test_ranks_beside_a_log_in_json_are_told() -> None:
     (run,) = reading(osu, "069-osu-allreduce-stdout-inside-json.json").runs
     assert run.world_size_basis == "json field"
     assert run.lines == (15, 15)
+    assert summary(run)["rows"] == 19
 
 
 def test_gibibytes_labelled_gigabytes_are_said() -> None:
