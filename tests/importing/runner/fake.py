@@ -30,6 +30,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NoReturn
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 MEMORY = 64 << 20
@@ -98,6 +99,12 @@ def average(rows: list[str]) -> float:
     """The mean of both bus bandwidths of all rows, as the footer has it."""
     figures = [float(row.split()[column]) for row in rows for column in (7, 11)]
     return sum(figures) / len(figures) if figures else 0.0
+
+
+def part(row: str) -> NoReturn:
+    """Say a last row."""
+    say(row)
+    sys.exit(1)
 
 
 def write_json(name: str, told: dict[str, int], rows: list[str]) -> None:
@@ -202,7 +209,7 @@ def main() -> int:
         os.kill(os.getpid(), signal.SIGSEGV)
     if "parting" in told:
         row = [line for line in lines if is_row(line)][count]
-        signal.signal(signal.SIGTERM, lambda *_: (say(row), sys.exit(1)))
+        signal.signal(signal.SIGTERM, lambda *_: part(row))
     if "hang" in told or "leave" in told:
         pids = [os.getpid(), grandchild()]
         with Path(os.environ["FAKE_PIDS"]).open("a") as file:
