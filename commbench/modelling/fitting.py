@@ -82,9 +82,9 @@ def _fit(bare: Model, observed: Observed) -> Model:
     weights = robust_weights(observed)
     most = MOST_SEGMENTS
     while most:
-        left_out = leave_sizes_out(observed, weights.both, most)
-        pieces = fit_pieces(observed.sizes, observed.seconds, weights.both, left_out.starts)
-        found = parameter_intervals(observed, weights.trust, pieces)
+        left_out = leave_sizes_out(observed, weights.all, most)
+        pieces = fit_pieces(observed.sizes, observed.seconds, weights.all, left_out.starts)
+        found = parameter_intervals(observed, weights, pieces)
         slow, fast = found.slope[1], found.slope[0]
         if slow <= VAGUE * fast and _grows(pieces):
             return _assembled(bare, observed, left_out, pieces, found)

@@ -31,7 +31,7 @@ def _without(observed: Observed, index: int) -> float | None:
     seen = ~np.isnan(own) & (observed.sizes >= others.sizes[0]) & (observed.sizes <= others.sizes[-1])
     if not seen.any():
         return None
-    of_points = terms(others.sizes, others.seconds, robust_weights(others).both)
+    of_points = terms(others.sizes, others.seconds, robust_weights(others).all)
     cuts = cheapest_cuts(of_points, np.ones((1, len(others.sizes)), dtype=np.bool_))
     starts = cuts.starts[0][penalised_count(cuts.cost[0], len(others.sizes)) - 1]
     curve = blend(pieces_of(others.sizes, of_points, starts), others.sizes, others.seconds)

@@ -13,6 +13,8 @@ Floats = npt.NDArray[np.float64]
 
 SHORTEST = 1e-12  # s; no collective and no clock is that fast, so a smaller time is no measurement
 MOST_SIZES = 192  # more sizes than that are grouped with their neighbours before a fit: sizes a few percent apart
+NEAR = 2  # sizes on either side that help to say how noisy a size is
+STANDS_OUT = 2.0  # times its neighbours' noise, which chance hardly makes of 6 samples and more
 NEARLY_EQUAL = 1e-4  # of log size: no law tells such sizes apart, and no time does
 _TWO_SIDED = 1.96  # standard deviations in half a 95 % interval of a normal distribution
 
@@ -31,9 +33,21 @@ class Observed(NamedTuple):
     sampled: Floats
     launches: Floats
 
-    def without(self, index: int) -> "Observed":
-        """Without one point."""
-        return Observed(*(np.delete(array, index, axis=-1) for array in self))
+    @property
+    def own_variance(self) -> Floats:
+        """Of each log time, as its samples and the launches show it; 0 where nothing shows it.
+
+        How noisy a point is is hardly known from its own few samples: its neighbours say it, unless it stands out.
+        """
+        near = [slice(max(0, at - NEAR), at + NEAR + 1) for at in range(len(self.sizes))]
+        usual = np.array([np.median(self.sampled[around]) for around in near])
+        of_samples: Floats = np.maximum(usual, self.sampled / STANDS_OUT) ** 2
+        count = len(self.launches)
+        if count < 2:
+            return of_samples
+        scatter = np.array([_variance(self.launches[:, around]) for around in near])
+        variance: Floats = of_samples + scatter / count
+        return variance
 
     def without_launch(self, index: int) -> "Observed":
         """Only what the other launches say; sizes that only that launch had are gone."""
@@ -43,6 +57,13 @@ class Observed(NamedTuple):
         return Observed(
             self.sizes[kept], self.seconds[kept] * np.exp(np.nanmedian(others, axis=0)), self.sampled[kept], others
         )
+
+
+def _variance(launches: Floats) -> float:
+    """The variance between launches, in the middle one of some neighbouring sizes."""
+    known = [column[~np.isnan(column)] for column in launches.T]
+    found = [float(column.var(ddof=1)) for column in known if len(column) > 1]
+    return float(np.median(found)) if found else 0.0
 
 
 def observe(curve: Curve) -> Observed:

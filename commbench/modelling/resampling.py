@@ -14,6 +14,7 @@ import numpy.typing as npt
 from commbench.modelling.lines import Lines, lines, terms
 from commbench.modelling.observed import Observed
 from commbench.modelling.pieces import Pieces
+from commbench.modelling.weighing import Weights
 
 Floats = npt.NDArray[np.float64]
 
@@ -31,21 +32,22 @@ class ParameterIntervals(NamedTuple):
 
 
 class _Noise(NamedTuple):
-    """Of each segment: standard deviation of log time, and the degrees of freedom it was found with."""
+    """Of each segment: standard deviation of log time at full precision, and its degrees of freedom; residuals."""
 
     scale: Floats
     freedom: Floats
     pool: Floats
 
 
-def parameter_intervals(observed: Observed, trust: Floats, pieces: Pieces, *, seed: int = 0) -> ParameterIntervals:
+def parameter_intervals(observed: Observed, weights: Weights, pieces: Pieces, *, seed: int = 0) -> ParameterIntervals:
     """Intervals by resampling, with the segments where they are."""
     chance = np.random.default_rng(seed)
     starts = np.searchsorted(observed.sizes, pieces.first)
     of_point = np.searchsorted(pieces.first, observed.sizes, side="right") - 1
     fitted = pieces.seconds_at(observed.sizes)
-    noise = _noise(np.log(observed.seconds / fitted), trust, starts, of_point)
-    sampled, between = _shares(observed.sampled, noise.scale, starts, of_point)
+    blurred = np.sqrt(weights.precision)
+    noise = _noise(blurred * np.log(observed.seconds / fitted), weights.trust, starts, of_point)
+    sampled, between = _shares(observed.own_variance, noise.scale[of_point] / blurred)
     points = len(fitted)
     residuals = between * chance.choice(noise.pool, size=(DRAWS, points))
     samples = sampled * chance.standard_normal((DRAWS, points))
@@ -53,7 +55,7 @@ def parameter_intervals(observed: Observed, trust: Floats, pieces: Pieces, *, se
     shifts = _launch_shifts(observed, starts, chance)
     drawn = (residuals + samples) * unsure[:, of_point] + shifts[:, of_point]
     seconds = fitted * np.exp(np.clip(drawn, -5.0, 5.0))
-    first, last = _refitted(observed.sizes, seconds, trust * (seconds / fitted), starts)
+    first, last = _refitted(observed.sizes, seconds, weights.precision * weights.trust * (seconds / fitted), starts)
     latency = np.quantile(first.latency, _TAILS)
     slope = np.quantile(last.slope, _TAILS)
     return ParameterIntervals(_holding(latency, float(pieces.latency[0])), _holding(slope, float(pieces.slope[-1])))
@@ -76,17 +78,13 @@ def _noise(errors: Floats, trust: Floats, starts: npt.NDArray[np.intp], of_point
     return _Noise(scale, shared + freedom, pool / spread if spread > 0.0 else pool)
 
 
-def _shares(
-    sampled: Floats, scale: Floats, starts: npt.NDArray[np.intp], of_point: npt.NDArray[np.intp]
-) -> tuple[Floats, Floats]:
+def _shares(own_variance: Floats, scale: Floats) -> tuple[Floats, Floats]:
     """Standard deviations of each point: what its samples leave open, and what sizes scatter beyond that.
 
-    Together they are never more than the residuals say: those hold the samples' noise already, and see it more often.
+    Together they are what the residuals say: those hold the samples' noise already, and see it more often.
     """
-    of_samples = np.add.reduceat(sampled**2, starts) / np.diff([*starts.tolist(), len(sampled)])
-    share = np.divide(scale**2, of_samples, out=np.ones_like(scale), where=of_samples > 0.0)
-    beyond = np.sqrt(np.maximum(scale**2 - of_samples, 0.0))
-    return sampled * np.sqrt(np.minimum(share, 1.0))[of_point], beyond[of_point]
+    sampled = np.minimum(np.sqrt(own_variance), scale)
+    return sampled, np.sqrt(scale**2 - sampled**2)
 
 
 def _launch_shifts(observed: Observed, starts: npt.NDArray[np.intp], chance: np.random.Generator) -> Floats:
