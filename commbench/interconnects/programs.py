@@ -9,6 +9,7 @@ from pathlib import Path
 
 from commbench.errors import LaunchError, UsageError
 from commbench.interconnects.order import Step
+from commbench.interconnects.starting import program_found
 from commbench.launching.lines import Launcher, LaunchLine, launch_line
 from commbench.launching.settings import environment_for, set_by_line
 
@@ -92,11 +93,9 @@ def job(launcher: Launcher, program: str | None, arguments: Sequence[str], inher
 def _found(launcher: Launcher) -> Launcher:
     """The launcher with its program where this interpreter's environment has it, if PATH has none."""
     first = launcher.words[0]
-    if shutil.which(first):
-        return launcher
-    beside = Path(sys.executable).with_name(first)
-    if "/" not in first and beside.exists():
-        return replace(launcher, words=(str(beside), *launcher.words[1:]))
+    found = program_found(first)
+    if found is not None:
+        return launcher if shutil.which(first) else replace(launcher, words=(found, *launcher.words[1:]))
     raise LaunchError(
         "the launcher cannot be found",
         expected=f"{first} on PATH",

@@ -1,6 +1,7 @@
 """Run the launches one after another, prove each, and keep what is finished whatever happens."""
 
 import signal
+import socket
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -56,7 +57,7 @@ def run_all(steps: Sequence[Step], job: Job, tell: Tell, start: Start) -> tuple[
         else:
             tell(f"{head}: {_described(job, step)}")
             _run(step, job, start, unfinished=state == "unfinished")
-        outcomes.append(_judged(step))
+        outcomes.append(_judged(step, socket.gethostname()))
         for reason in outcomes[-1].void:
             tell(f"{head}: VOID: {reason}")
     return tuple(outcomes)
@@ -117,10 +118,12 @@ def _run(step: Step, job: Job, start: Start, *, unfinished: bool) -> None:
         )
 
 
-def _judged(step: Step) -> Outcome:
+def _judged(step: Step, here: str) -> Outcome:
     if not step.file.exists():
         return Outcome(step, (), elsewhere=True)
     sweeps = read_sweeps(step.file)
+    if {sweep.header.environment.get("host", here) for sweep in sweeps} != {here}:
+        return Outcome(step, sweeps, elsewhere=True)  # on a shared file system; its own host judges it
     reasons = []
     for sweep in sweeps:
         found = doubts(step.setting, sweep)

@@ -22,9 +22,14 @@ def launcher_of(text: str) -> Launcher:
     return parse_launch(text, mpi_version_text=_version(first))
 
 
+def program_found(word: str) -> str | None:
+    """The program that a word names: on PATH, else beside this interpreter, where pip puts torchrun and mpirun."""
+    beside = Path(sys.executable).parent / word
+    return shutil.which(word) or (str(beside) if "/" not in word and word and beside.is_file() else None)
+
+
 def _version(program: str) -> str | None:
-    beside = Path(sys.executable).with_name(program)
-    found = shutil.which(program) or (str(beside) if "/" not in program and beside.exists() else None)
+    found = program_found(program)
     if found is None:
         return None
     try:

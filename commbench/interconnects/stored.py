@@ -1,5 +1,8 @@
 """What lies in the folder from an earlier, interrupted run of the same line."""
 
+import os
+import shlex
+import socket
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +14,23 @@ from commbench.sweepfile.reader import read_sweeps
 
 State = Literal["missing", "unfinished", "finished"]
 LINE = "interconnects.json"
+
+
+# Options of torchrun that differ between hosts which run the same line otherwise.
+_OF_ONE_HOST = ("--node-rank", "--local-addr")
+
+
+def same_everywhere(launch: str) -> str:
+    """A launch line without what says which host it is on."""
+    kept: list[str] = []
+    words = iter(shlex.split(launch))
+    for word in words:
+        name, equals, _ = word.replace("_", "-").partition("=")
+        if name not in _OF_ONE_HOST:
+            kept.append(word)
+        elif not equals:
+            next(words, None)
+    return shlex.join(kept)
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,7 +52,9 @@ def claim(folder: Path, asked: Asked) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not file.exists():
-            file.write_bytes(msgspec.json.format(msgspec.json.encode(asked), indent=2) + b"\n")
+            whole = file.with_name(f".{file.name}-{os.getpid()}-{socket.gethostname()}")  # other hosts may look at it
+            whole.write_bytes(msgspec.json.format(msgspec.json.encode(asked), indent=2) + b"\n")
+            whole.replace(file)
             return
         content = file.read_bytes()
     except (OSError, ValueError) as error:

@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from commbench.interconnects.programs import job
     from commbench.interconnects.running import run_all, started, to_stderr
     from commbench.interconnects.starting import launcher_of
-    from commbench.interconnects.stored import Asked, claim
+    from commbench.interconnects.stored import Asked, claim, same_everywhere
     from commbench.judging.comparison import compare
     from commbench.judging.sides import side_of
     from commbench.launching.settings import parse_settings
@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     claim(
         folder,
         Asked(
-            launch=options.launch,
+            launch=same_everywhere(options.launch),
             program=work.program,
             arguments=tuple(own),
             settings={setting.name: dict(setting.variables) for setting in settings},
