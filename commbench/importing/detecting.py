@@ -18,7 +18,8 @@ from commbench.importing.territories import shares
 # begins what it reads, gets the lines of one writer at a time, and none of those that other tools' tables begin above.
 READERS = (
     *("nccl_json", "rccl_reporter", "ubx_bench", "nccl_text"),
-    *("osu", "imb", "param", "ds_bench", "deepspeed_log", "deepspeed_calls", "nccom", "stas00", "torchcomms", "torch_bench"),
+    *("osu", "imb", "param", "ds_bench", "deepspeed_log", "deepspeed_calls"),
+    *("nccom", "stas00", "torchcomms", "torch_bench"),
 )
 
 UNKNOWN = "no line of any format that can be read (docs/importing.md lists them)"
@@ -43,7 +44,10 @@ def read(lines: Sequence[Line], text: str, stated: Stated) -> Reading:
         found = max(found, again, key=_count)
     if not found:
         return Reading(rejects=(Reject(None, UNKNOWN),))
-    return found[0] if len(found) == 1 else _together(found)
+    reading = found[0] if len(found) == 1 else _together(found)
+    if not reading.runs and not reading.rejects:
+        return Reading(rejects=(Reject(None, UNKNOWN),), warnings=reading.warnings)
+    return reading
 
 
 def _readings(lines: Sequence[Line], text: str, stated: Stated) -> list[Reading]:
@@ -54,7 +58,7 @@ def _readings(lines: Sequence[Line], text: str, stated: Stated) -> list[Reading]
         if (not marks or any(mark in text for mark in marks)) and reader.recognises(lines):
             knowing.append(reader)
     parted = {reader.NAME: reader.opens for reader in knowing if hasattr(reader, "opens")}
-    share = shares(lines, parted) if len(parted) > 1 else {}
+    share = shares(lines, parted) if parted and len(knowing) > 1 else {}
     found: list[Reading] = []
     for reader in knowing:
         mine = share.get(reader.NAME, lines)

@@ -24,7 +24,7 @@ MARKS = ("busbw|", "busbw |", "busbw  |", "busbw   |")  # one of them stands in 
 _SENTENCE = re.compile(
     r"The (?:average |(?P<payload>\d[\d.]*)GiB payload )bandwidth (?:and the per-call latency )?of (?P<operation>\w+)"
     r" over (?P<ranks>\d{1,7}) ranks"
-    r"(?: \((?P<warmups>\d+) warmups / (?P<trials>\d+) trials\))?"
+    r"(?: \((?P<warmups>\d{1,9}) warmups / (?P<trials>\d{1,9}) trials\))?"
 )
 _RULE = re.compile(r"[|\s:-]+")
 _SOFTWARE = re.compile(r"- software: torch=(?P<torch>\S+?), cuda=(?P<cuda>\S+?), nccl=(?P<nccl>\(?[\d., ]{1,30}\)?)$")

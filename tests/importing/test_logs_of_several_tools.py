@@ -138,3 +138,17 @@ def test_a_table_without_title_needs_the_users_word() -> None:
     (run,) = read_content("log", text.encode(), Stated(8, "all_reduce")).reading.runs
     assert (run.collective_basis, run.world_size_basis) == ("stated by the user", "stated by the user")
     assert points(run) == [(1 << 26, 410.0), (1 << 27, 12345.0)]
+
+
+def test_a_table_of_nccl_tests_ends_the_table_above_it() -> None:
+    """Its rows begin with a size too: they are no cut rows of the other tool."""
+    nccl = (
+        "# nThread 1 nGpus 2 minBytes 1048576 maxBytes 1048576 step: 2(factor) iters: 20 validation: 1\n"
+        "#     size    count   type  redop  root    time  algbw  busbw #wrong    time  algbw  busbw #wrong\n"
+        "   1048576   262144  float    sum    -1   20.00  52.43  52.43      0   20.00  52.43  52.43      0\n"
+    )
+    for text in (OSU + nccl, nccl + OSU):
+        found = _read(text)
+        assert {run.tool: run.complete for run in found.runs}["osu"] is None
+        assert sum(len(run.rows) for run in found.runs) == 4
+        assert all("footer" in reject.reason for reject in found.rejects)  # the nccl-tests table is cut there
