@@ -15,6 +15,12 @@ Wanted = Literal["any", "torchrun", "mpirun"]
 
 _BESIDE = Path(sys.executable).with_name("mpirun")  # where pip puts it
 
+HYDRA_CLEANS_UP = Finding(
+    "warning",
+    "mpirun clean-up",
+    "MPICH's and Intel MPI's mpirun kills all ranks at once when one dies, so that none is left to name it",
+    "add -disable-auto-cleanup to mpirun: commbench then names the rank and ends the others itself",
+)
 ROOT_VARIABLES = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 
 
@@ -44,7 +50,9 @@ def check_starters(
     torchrun = [check_torch(installed), check_torchrun(which, installed)]
     mpirun = [check_mpirun_program(which), check_mpi4py(installed)]
     program = which("mpirun")
-    if program and not is_hydra(Path(program)):
+    if program and is_hydra(Path(program)):
+        mpirun.append(HYDRA_CLEANS_UP)
+    elif program:
         mpirun.append(check_root(environ, os.geteuid() if user_id is None else user_id))
         if ranks is not None:
             mpirun.append(check_slots(ranks, physical_cores() if cores is None else cores))

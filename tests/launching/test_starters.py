@@ -108,7 +108,9 @@ def test_hydra_minds_neither_root_nor_slots(tmp_path: Path) -> None:
     findings = check_starters(
         {}, 99, wanted="mpirun", which=lambda name: str(tmp_path / name), installed=lambda _: True, user_id=0, cores=1
     )
-    assert [finding.check for finding in findings] == ["mpirun", "mpi4py"]
+    assert [finding.check for finding in findings] == ["mpirun", "mpi4py", "mpirun clean-up"]
+    assert "-disable-auto-cleanup" in (findings[-1].fix or "")
+    assert not has_problem(findings)
 
 
 def test_this_machine_has_a_core() -> None:
