@@ -67,7 +67,7 @@ class Imported:
 
 def exit_code(imported: Imported, *, strict: bool) -> int:
     """The verdict: usable, nothing usable, or usable with doubts."""
-    if not imported.runs:
+    if not any(len(one.run.rows) for one in imported.runs):
         return NOTHING
     if any(reject.matters for log in imported.logs for reject in log.reading.rejects):
         return DOUBTFUL

@@ -77,7 +77,7 @@ class _Stream:
         start = text.lstrip()
         if not start:
             return
-        if start[0].isdigit() and (not self.foreign or self.pending):
+        if start[0].isdigit() and (not self.foreign or self.pending or (not self.banned and _is_whole_row(start))):
             if self._fast_row(number, text) or self._row(number, text):
                 return
         elif self.pending is not None and start[:3] == "N/A":
@@ -341,8 +341,7 @@ def _of_family(text: str) -> bool:
     if not start:
         return False
     if start[0].isdigit():
-        tokens = start.split()
-        return len(tokens) > 6 and starts_row(tokens, None) and from_row(tokens[3:]) is not None
+        return _is_whole_row(start)
     if "algbw" in text:
         return is_header(text) and from_header(text, "") is not None
     return (
@@ -353,6 +352,11 @@ def _of_family(text: str) -> bool:
         or "nccl-tests version" in text
         or "nGpus(perProc)" in text
     )  # fmt: skip
+
+
+def _is_whole_row(text: str) -> bool:
+    tokens = text.split()
+    return len(tokens) > 6 and starts_row(tokens, None) and from_row(tokens[3:]) is not None
 
 
 def read(lines: Iterable[Line], stated: Stated) -> Reading:
