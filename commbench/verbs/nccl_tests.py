@@ -15,6 +15,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     options = parse(sys.argv[1:] if argv is None else argv)
 
+    from rich.console import Console
+
     from commbench.importing.nccl_tests.keeping import Keeper
     from commbench.importing.nccl_tests.outcome import together
     from commbench.importing.nccl_tests.running import Surroundings
@@ -24,7 +26,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     from commbench.showing.show import write
 
     prepared, launcher = prepare(options, os.environ)
-    display = Display()
+    # A line a row on a terminal too, where a bar would hide what nccl-tests shows.
+    display = Display(Console(stderr=True, highlight=False, force_terminal=False))
     with Keeper(options.file) as keeper, caught() as stopped:
         around = Surroundings(dict(os.environ), options.time_limit, stopped, display)
         try:

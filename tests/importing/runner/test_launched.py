@@ -1,11 +1,14 @@
 """Under a launcher: variables reach the ranks, and copies that do not meet are recognised."""
 
+import os
+import pty
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.importing.runner.fakes import Result, finish, install, start
+from tests.importing.runner.fakes import Result, environment, finish, install, start
 
 
 @pytest.fixture
@@ -67,3 +70,14 @@ def test_a_launch_line_that_makes_no_sense_is_refused(folder: Path, launch: str,
     result = launched(folder, launch)
     assert (result.code, told in result.stderr) == (2, True), result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_rows_are_told_on_a_terminal_too(folder: Path) -> None:
+    """A bar would hide what nccl-tests shows."""
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "commbench", "nccl-tests", "all_reduce", "--binaries", "bin"]
+    subprocess.run(words, cwd=folder, env=environment("rows:2"), stdout=subprocess.DEVNULL, stderr=theirs, check=True)
+    os.close(theirs)
+    told = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert "[4/60] all_reduce 16 B, float32, sum, in place: 13.6 us" in told
