@@ -38,9 +38,9 @@ def pids(folder: Path, wait: float = 30.0) -> list[int]:
 
 def test_the_time_limit_ends_the_whole_tree_and_keeps_the_rows(folder: Path) -> None:
     """The grandchild is in a session of its own and ignores SIGTERM."""
-    result = finish(start((*LINE, "-T", "1"), folder, "hang:3", FAKE_PIDS=str(folder / "pids")), folder)
+    result = finish(start((*LINE, "-T", "2"), folder, "hang:3", FAKE_PIDS=str(folder / "pids")), folder)
     assert (result.code, result.sweeps[0].status, len(result.sweeps[0].measurements)) == (3, "timed-out", 6)
-    assert "the time limit (-T 1) ended it after 6 rows" in result.stderr
+    assert "the time limit (-T 2) ended it after 6 rows" in result.stderr
     assert all(gone(pid) for pid in pids(folder))
 
 
@@ -78,7 +78,7 @@ def test_rows_are_in_the_file_while_the_program_still_runs(folder: Path) -> None
 
 
 def test_rows_that_come_while_the_program_ends_count(folder: Path) -> None:
-    words = (*LINE, "-T", "1")
+    words = (*LINE, "-T", "2")
     result = finish(start(words, folder, "hang:3,parting", FAKE_PIDS=str(folder / "pids")), folder)
     assert (result.code, len(result.sweeps[0].measurements)) == (3, 8)
 
