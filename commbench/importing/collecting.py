@@ -1,9 +1,10 @@
 """The rows of one run while its table is read, and what is said of each line that does not become a row."""
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
-from commbench.importing.foreign import Reject, Row, Skipped
+from commbench.importing.foreign import Reading, Reject, Row, Run, Skipped
 from commbench.importing.rows import LARGEST
 from commbench.sweepfile.records import Placement
 
@@ -109,3 +110,14 @@ class Collector:
         """First and last line of the rows and of what was left out."""
         numbers = [row.line for row in self.rows] + [point.line for point in self.left_out]
         return (min(numbers), max(numbers)) if numbers else (0, 0)
+
+
+def gathered(tables: Iterable[tuple[Run | None, list[Reject]]]) -> Reading:
+    """The runs and rejects of several tables as one reading, the rejects in the order of their lines."""
+    runs: list[Run] = []
+    rejects: list[Reject] = []
+    for run, refused in tables:
+        rejects += refused
+        if run is not None:
+            runs.append(run)
+    return Reading(tuple(runs), tuple(sorted(rejects, key=lambda reject: reject.line or 0)))

@@ -9,10 +9,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from commbench.collectives import COLLECTIVES, collective_named
-from commbench.errors import UsageError
+from commbench.collectives import COLLECTIVES
 from commbench.importing.collecting import Collector
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
+from commbench.importing.foreign_names import our_collective
 from commbench.importing.printed import Printed, figure, ranks_that_fit, seconds, size
 from commbench.importing.rows import whole
 from commbench.importing.stating import Ranks, collective, ranks
@@ -59,13 +59,8 @@ class _Point:
 def collective_of(operation: str) -> str | None:
     """Our collective of a name in DeepSpeed's spelling; None for what is none."""
     name = operation.removeprefix("inference_").removeprefix("monitored_")
-    for suffix in ("", *_SUFFIXES):
-        try:
-            found = collective_named(name.removesuffix(suffix)).name
-        except UsageError:
-            continue
-        return None if found == "send_recv" else found
-    return None
+    found = next((one for suffix in ("", *_SUFFIXES) if (one := our_collective(name.removesuffix(suffix)))), None)
+    return None if found == "send_recv" else found
 
 
 def opens(text: str) -> bool:

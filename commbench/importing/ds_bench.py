@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from commbench.collectives import COLLECTIVES, collective_named
-from commbench.errors import UsageError
-from commbench.importing.collecting import Collector
+from commbench.collectives import COLLECTIVES
+from commbench.importing.collecting import Collector, gathered
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
+from commbench.importing.foreign_names import our_collective
 from commbench.importing.printed import Printed, figure, is_rate, reported, seconds, size
 from commbench.importing.rows import whole
 from commbench.importing.stating import collective, ranks
@@ -61,14 +61,7 @@ def recognises(lines: Sequence[Line]) -> bool:
 
 def read(lines: Sequence[Line], stated: Stated) -> Reading:
     """Each block as a run."""
-    runs: list[Run] = []
-    rejects: list[Reject] = []
-    for table in _tables(lines):
-        run, refused = _run(table, stated)
-        rejects += refused
-        if run is not None:
-            runs.append(run)
-    return Reading(tuple(runs), tuple(rejects))
+    return gathered(_run(table, stated) for table in _tables(lines))
 
 
 def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
@@ -95,10 +88,7 @@ def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
 
 
 def _named(operation: str) -> str | None:
-    try:
-        return collective_named(operation.replace(" ", "_").removesuffix("v")).name
-    except UsageError:
-        return None
+    return our_collective(operation.replace(" ", "_").removesuffix("v"))
 
 
 def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:

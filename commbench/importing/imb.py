@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from commbench.importing.collecting import Collector
+from commbench.importing.collecting import Collector, gathered
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
 from commbench.importing.imb_rows import take
 from commbench.importing.mpi_names import Operation, operation_named
@@ -81,14 +81,7 @@ def recognises(lines: Sequence[Line]) -> bool:
 def read(lines: Sequence[Line], stated: Stated) -> Reading:
     """Each benchmark at each number of processes as a run."""
     log = _parts(lines)
-    runs: list[Run] = []
-    rejects: list[Reject] = []
-    for table in log.tables:
-        for run, refused in _runs(table, log, stated):
-            rejects += refused
-            if run is not None:
-                runs.append(run)
-    return Reading(tuple(runs), tuple(rejects))
+    return gathered(pair for table in log.tables for pair in _runs(table, log, stated))
 
 
 def _parts(lines: Sequence[Line]) -> _Log:

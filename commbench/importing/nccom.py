@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 
 from commbench.collectives import collective_named
-from commbench.dtypes import ELEMENT_BYTES, dtype_named
-from commbench.errors import UsageError
-from commbench.importing.collecting import Collector
+from commbench.dtypes import ELEMENT_BYTES
+from commbench.importing.collecting import Collector, gathered
 from commbench.importing.factors import SHARDING, fitting, sole
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
+from commbench.importing.foreign_names import our_dtype
 from commbench.importing.nccom_figures import average_note, unit_note
 from commbench.importing.printed import Printed, figure, reported, seconds
 from commbench.importing.rows import whole
@@ -68,14 +68,7 @@ def recognises(lines: Sequence[Line]) -> bool:
 def read(lines: Sequence[Line], stated: Stated) -> Reading:
     """Each table as a run, or the report as one."""
     tables = list(_tables(lines)) or list(_report(lines))
-    runs: list[Run] = []
-    rejects: list[Reject] = []
-    for table in tables:
-        run, refused = _run(table, stated)
-        rejects += refused
-        if run is not None:
-            runs.append(run)
-    return Reading(tuple(runs), tuple(rejects))
+    return gathered(_run(table, stated) for table in tables)
 
 
 def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
@@ -210,7 +203,7 @@ def _take(line: Line, table: _Table, collected: Collector) -> tuple[Printed, Pri
         line.number,
         size,
         seconds(time.value),
-        dtype=_dtype(values.get("type", "")),
+        dtype=our_dtype(values.get("type", "")),
         statistic=_STATISTICS.get(column, column),
         reported={name: reported(word) for name, word in values.items()},
         notes=_count_note(size, values),
@@ -220,14 +213,7 @@ def _take(line: Line, table: _Table, collected: Collector) -> tuple[Printed, Pri
 
 def _count_note(size: int, values: dict[str, str]) -> tuple[str, ...]:
     """Whether the count is that of the whole message."""
-    count, element = whole(values.get("count(elems)", "")), ELEMENT_BYTES.get(_dtype(values.get("type", "")) or "")
+    count, element = whole(values.get("count(elems)", "")), ELEMENT_BYTES.get(our_dtype(values.get("type", "")) or "")
     if count is None or element is None or count * element == size:
         return ()
     return (f"the count of {count} elements is not that of the printed size",)
-
-
-def _dtype(name: str) -> str | None:
-    try:
-        return dtype_named(name)
-    except UsageError:
-        return None

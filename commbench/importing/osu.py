@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from commbench.importing.collecting import Collector
+from commbench.importing.collecting import Collector, gathered
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
 from commbench.importing.json_strings import opened, ranks_beside
 from commbench.importing.launch_lines import only, ranks_launched
@@ -79,14 +79,7 @@ def recognises(lines: Sequence[Line]) -> bool:
 
 def read(lines: Sequence[Line], stated: Stated) -> Reading:
     """Each table as a run; tables of what is no collective are rejected row by row, which does not matter."""
-    runs: list[Run] = []
-    rejects: list[Reject] = []
-    for table in _tables(lines):
-        run, refused = _run(table, lines, stated)
-        rejects += refused
-        if run is not None:
-            runs.append(run)
-    return Reading(tuple(runs), tuple(rejects))
+    return gathered(_run(table, lines, stated) for table in _tables(lines))
 
 
 def _title(text: str) -> re.Match[str] | None:

@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from commbench.collectives import COLLECTIVES, collective_named
+from commbench.collectives import COLLECTIVES
 from commbench.dtypes import ELEMENT_BYTES
-from commbench.errors import UsageError
-from commbench.importing.collecting import Collector
+from commbench.importing.collecting import Collector, gathered
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
+from commbench.importing.foreign_names import our_collective
 from commbench.importing.printed import Printed, figure, is_rate, ranks_that_fit, reported, seconds
 from commbench.importing.rows import whole
 from commbench.importing.stating import collective, ranks
@@ -71,14 +71,7 @@ def recognises(lines: Sequence[Line]) -> bool:
 
 def read(lines: Sequence[Line], stated: Stated) -> Reading:
     """The rows of each operation under each header as a run."""
-    runs: list[Run] = []
-    rejects: list[Reject] = []
-    for table in _tables(lines):
-        run, refused = _run(table, stated)
-        rejects += refused
-        if run is not None:
-            runs.append(run)
-    return Reading(tuple(runs), tuple(rejects))
+    return gathered(_run(table, stated) for table in _tables(lines))
 
 
 def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
@@ -141,12 +134,7 @@ def _dtype(word: str, tag: str) -> tuple[str | None, str]:
 
 
 def _operation(name: str) -> str | None:
-    for suffix in ("", *_SUFFIXES):
-        try:
-            return collective_named(name.removesuffix(suffix)).name
-        except UsageError:
-            continue
-    return None
+    return next((found for suffix in ("", *_SUFFIXES) if (found := our_collective(name.removesuffix(suffix)))), None)
 
 
 def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from commbench.collectives import COLLECTIVES, collective_named
-from commbench.errors import UsageError
-from commbench.importing.collecting import Collector
+from commbench.collectives import COLLECTIVES
+from commbench.importing.collecting import Collector, gathered
 from commbench.importing.factors import SHARDING, fitting, sole
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
+from commbench.importing.foreign_names import our_collective
 from commbench.importing.printed import Printed, figure
 from commbench.importing.stas00_rows import LATENCY, cells, take
 from commbench.importing.stating import collective, ranks
@@ -62,14 +62,7 @@ def recognises(lines: Sequence[Line]) -> bool:
 
 def read(lines: Sequence[Line], stated: Stated) -> Reading:
     """Each table as a run; in a profile of one payload each trial is a cycle."""
-    runs: list[Run] = []
-    rejects: list[Reject] = []
-    for table in _tables(lines):
-        run, refused = _run(table, stated)
-        rejects += refused
-        if run is not None:
-            runs.append(run)
-    return Reading(tuple(runs), tuple(rejects))
+    return gathered(_run(table, stated) for table in _tables(lines))
 
 
 def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
@@ -107,7 +100,7 @@ def _header(text: str) -> tuple[str, ...] | None:
 def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
     collected = Collector()
     sentence = table.sentence
-    named = _named(sentence["operation"]) if sentence else None
+    named = our_collective(sentence["operation"]) if sentence else None
     reduces = named is None or COLLECTIVES[named].reduces
     payload = _payload_of_profile(table)
     figures: list[tuple[Printed, Printed]] = []
@@ -161,10 +154,3 @@ def _payload_of_profile(table: _Table) -> int | None:
         return None
     payload = figure(table.sentence["payload"])
     return int(payload.value * GIB) if payload and payload.value < TIB else None
-
-
-def _named(operation: str) -> str | None:
-    try:
-        return collective_named(operation).name
-    except UsageError:
-        return None

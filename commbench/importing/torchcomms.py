@@ -1,8 +1,8 @@
 """Tables and CSV files of the performance tests of torchcomms: the old seven columns, and the new with the set-up.
 
 The size is what a rank sends: one rank's block of all_gather and gather, and of scatter, the whole message elsewhere.
-The time is rank 0's mean over calls. BusBw of all_gather, gather and scatter counts one block only, and builds before
-August 2026 may print GiB/s: both follow from size and time.
+The time is rank 0's mean over calls. BusBw of all_gather, gather and scatter counts one block only, and old builds
+print GiB/s: both follow from size and time.
 """
 
 import csv
@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from commbench.collectives import COLLECTIVES, collective_named
-from commbench.dtypes import dtype_named
-from commbench.errors import UsageError
-from commbench.importing.collecting import Collector
+from commbench.collectives import COLLECTIVES
+from commbench.importing.collecting import Collector, gathered
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
+from commbench.importing.foreign_names import our_collective, our_dtype
 from commbench.importing.printed import Printed, figure, is_rate, reported, seconds
 from commbench.importing.rows import whole
 from commbench.importing.stating import collective, ranks
@@ -55,14 +54,7 @@ def recognises(lines: Sequence[Line]) -> bool:
 
 def read(lines: Sequence[Line], stated: Stated) -> Reading:
     """Each operation under each header as a run."""
-    runs: list[Run] = []
-    rejects: list[Reject] = []
-    for table in _tables(lines):
-        run, refused = _run(table, stated)
-        rejects += refused
-        if run is not None:
-            runs.append(run)
-    return Reading(tuple(runs), tuple(rejects))
+    return gathered(_run(table, stated) for table in _tables(lines))
 
 
 def _header(text: str) -> tuple[tuple[str, ...], bool] | None:
@@ -108,7 +100,10 @@ def _cells(text: str, names: tuple[str, ...], separated: bool) -> Mapping[str, s
     if separated:
         if "," not in text:
             return None
-        words = [cell.strip() for cell in next(csv.reader([text]), [])]
+        try:
+            words = [cell.strip() for cell in next(csv.reader([text]), [])]
+        except csv.Error:
+            return "the line is no CSV"
     else:
         words = text.split()
     place = names.index(_SIZE)
@@ -125,7 +120,7 @@ def _cells(text: str, names: tuple[str, ...], separated: bool) -> Mapping[str, s
 
 
 def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
-    found = _named(table.operation)
+    found = our_collective(table.operation) if table.operation else None
     if table.operation is not None and (found is None or found == "send_recv"):
         reason = f"{table.operation} is a ping-pong or no collective of ours: it is not imported"
         return None, [Reject(line, reason, matters=False) for line, _ in table.body]
@@ -176,15 +171,6 @@ def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
     return (run if collected.rows or collected.left_out else None), collected.rejects
 
 
-def _named(operation: str | None) -> str | None:
-    if operation is None:
-        return None
-    try:
-        return collective_named(operation).name
-    except UsageError:
-        return None
-
-
 def _mode(table: _Table) -> Mode | None:
     """Isolated where every call is waited for, pipelined where none is; old tables do not say."""
     intervals = {cells.get("SyncInterval") for _, cells in table.body if not isinstance(cells, str)}
@@ -210,19 +196,12 @@ def _take(
         line,
         size,
         seconds(time.value),
-        dtype=_dtype(dtype) if dtype else None,
+        dtype=our_dtype(dtype) if dtype else None,
         op={"product": "prod"}.get(op, op) if op and op != "n/a" else None,
         moves=COLLECTIVES[name].moves,
         statistic="rank 0",
         reported={column: reported(word) if column.endswith(_FIGURES) else word for column, word in cells.items()},
     )
-
-
-def _dtype(word: str) -> str | None:
-    try:
-        return dtype_named(word)
-    except UsageError:
-        return None
 
 
 def _unit_note(name: str, world: int, readings: Sequence[tuple[float, Printed, Printed]]) -> str | None:
