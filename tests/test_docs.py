@@ -22,6 +22,7 @@ FOREIGN = {
     *("--standalone", "--nproc-per-node", "--nnodes", "--rdzv-backend", "--rdzv-endpoint"),
     *("--rendezvous", "--nodes", "--format", "--help", "--version", "--map-by"),
     *("--binaries", "--launch", "--export"),
+    *("--settings", "--launches", "--program", "--across", "--mca"),
 }
 
 
