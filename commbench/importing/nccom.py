@@ -6,11 +6,7 @@ without one the figures tell what fits.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
-
-import msgspec
+from collections.abc import Sequence
 
 from commbench.collectives import collective_named
 from commbench.dtypes import ELEMENT_BYTES
@@ -19,17 +15,14 @@ from commbench.importing.factors import SHARDING, fitting, sole
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
 from commbench.importing.foreign_names import our_dtype
 from commbench.importing.nccom_figures import average_note, unit_note
+from commbench.importing.nccom_tables import COMMAND, HEADER, Table, report, results, tables
 from commbench.importing.printed import Printed, figure, reported, seconds
 from commbench.importing.rows import whole
 from commbench.importing.stating import Name, Ranks, collective, ranks
 
 NAME = "nccom-test"
 MARKS = ("count(elems)",)  # one of them stands in any such log
-_HEADER = re.compile(r"\bsize\(B\)\s+count\(elems\)\s.*\btime\S*\(us\)")
-_COMMAND = re.compile(r"\bnccom-test\s+(?P<words>-?\w.*)$")
 _RANKS = re.compile(r"(?:^|\s)(?:-r|--nworkers)[\s=]{1,3}(\d{1,7})(?=\s|$)")
-_FOOTER = re.compile(r"Avg bus bandwidth:\s*(?P<average>[\d.eE+-]+) ?GB/s")
-_ERRORS = re.compile(r"(\d+) errors? found")
 _OPERATIONS = frozenset(
     {*("all_reduce", "allr", "all_gather", "allg", "reduce_scatter", "redsct", "alltoall", "sendrecv")}
 )
@@ -44,84 +37,22 @@ _STATISTICS = {
 _POSSIBLE = ("all_reduce", *SHARDING, "send_recv")
 
 
-@dataclass
-class _Table:
-    """One table and what stands around it."""
-
-    line: int
-    columns: tuple[str, ...]
-    command: str | None = None
-    body: list[Line] = field(default_factory=list)
-    average: str | None = None
-
-
 def opens(text: str) -> bool:
     """Whether a line begins what this reader reads: the header of a table, or the command above it."""
-    return _HEADER.search(text) is not None or _COMMAND.search(text) is not None
+    return HEADER.search(text) is not None or COMMAND.search(text) is not None
 
 
 def recognises(lines: Sequence[Line]) -> bool:
     """The header of a table, or a JSON report."""
-    return any(_HEADER.search(line.text) is not None for line in lines) or bool(_results(lines))
+    return any(HEADER.search(line.text) is not None for line in lines) or bool(results(lines))
 
 
 def read(lines: Sequence[Line], stated: Stated) -> Reading:
     """Each table as a run, or the report as one."""
-    tables = list(_tables(lines)) or list(_report(lines))
-    return gathered(_run(table, stated) for table in tables)
+    return gathered(_run(table, stated) for table in list(tables(lines)) or list(report(lines)))
 
 
-def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
-    table: _Table | None = None
-    command: str | None = None
-    for line in lines:
-        text = line.text.strip()
-        if header := _HEADER.search(text):
-            if table is not None:
-                yield table
-            table, command = _Table(line.number, tuple(text[header.start() :].split()), command), None
-        elif started := _COMMAND.search(text):
-            command = started["words"]
-        elif table is None:
-            continue
-        elif footer := _FOOTER.search(text):
-            table.average = footer["average"]
-        elif text[:1].isdigit() and not _ERRORS.match(text) and table.average is None:
-            table.body.append(line)
-    if table is not None:
-        yield table
-
-
-def _results(lines: Sequence[Line]) -> list[dict[str, Any]]:
-    """The results of a JSON report, [] where the file is none."""
-    document = getattr(lines, "text", "")
-    if "count(elems)" not in document:
-        return []
-    try:
-        report = msgspec.json.decode(document)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return []
-    found = report.get("results") if isinstance(report, dict) else None
-    return [one for one in found if isinstance(one, dict) and "size(B)" in one] if isinstance(found, list) else []
-
-
-def _report(lines: Sequence[Line]) -> Iterator[_Table]:
-    """A report as a table with the lines of its sizes."""
-    numbers = (line.number for line in lines if '"size(B)"' in line.text)
-    table: _Table | None = None
-    for result in _results(lines):
-        columns = tuple(result)
-        if table is None or columns != table.columns:
-            if table is not None:
-                yield table
-            table = _Table(1, columns)
-        cells = [f"{cell:.9g}" if isinstance(cell, float) else str(cell).replace(" ", "_") for cell in result.values()]
-        table.body.append(Line(next(numbers, 1), " ".join(cells)))
-    if table is not None:
-        yield table
-
-
-def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
+def _run(table: Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
     if _PERMUTE in (table.command or "").split():
         reason = "permute sends along pairs of its own: it is no collective of ours and not imported"
         return None, [Reject(line.number, reason, matters=False) for line in table.body]
@@ -164,7 +95,7 @@ def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
 
 
 def _identity(
-    table: _Table, figures: list[tuple[Printed, Printed]], stated: Stated
+    table: Table, figures: list[tuple[Printed, Printed]], stated: Stated
 ) -> tuple[Ranks, Name, tuple[int, int] | None]:
     """Ranks, collective and the span of ranks: from the command, the user, or what the bandwidths allow."""
     words = (table.command or "").split()
@@ -179,7 +110,7 @@ def _identity(
     return world, name, span
 
 
-def _take(line: Line, table: _Table, collected: Collector) -> tuple[Printed, Printed] | None:
+def _take(line: Line, table: Table, collected: Collector) -> tuple[Printed, Printed] | None:
     """Take one row; its two bandwidths, None where the row is none."""
     words = line.text.split()
     size = whole(words[0])

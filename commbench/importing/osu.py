@@ -7,31 +7,21 @@ the others, whose message is that times the ranks: the ranks are not in the log 
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from commbench.importing.collecting import Collector, gathered
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
 from commbench.importing.json_strings import opened, ranks_beside
 from commbench.importing.launch_lines import only, ranks_launched
-from commbench.importing.mpi_names import Operation, mpi_datatype, operation_named
+from commbench.importing.mpi_names import mpi_datatype
 from commbench.importing.osu_columns import Columns, Values, header, looks_like_data, row
+from commbench.importing.osu_tables import PROGRAM, Table, plain, tables, title_of
 from commbench.importing.printed import decimals, seconds
 from commbench.importing.stating import Ranks, collective, ranks
 from commbench.sweepfile.records import Mode
 
 NAME = "osu"
 MARKS = ("Latency Test", "Bandwidth Test", "Rate Test", "OMB Python MPI")  # one of them stands in any such log
-_LOGGER = re.compile(r"^\{[\w.]+:\d+\} \w+ - ")  # a Python logger, after its time
-_TITLE = re.compile(
-    r"#?\s*(?:OSU (?P<library>[A-Z][\w+]*)(?:-(?P<device>\w+))?|(?P<python>OMB Python MPI)|(?P<demo>MPI)) "
-    r"(?P<name>\S.*?) Test(?: v?(?P<version>\d[\w.]*))?"
-)
-_LIBRARIES = ("MPI", "NCCL", "RCCL", "XCCL")
-_MEASURE = re.compile(r"\s*(?:Latency|Bandwidth|Test)\b.*$")
-_PROGRAM = re.compile(r"\bosu_\w+|\brun\.py\b")
 _DATATYPE = re.compile(r"#?\s*Datatype: (\w+)")
-_WORLD = re.compile(r"\bworld size(?: is|:) {0,3}(\d{1,7})\b", re.IGNORECASE)
-_ABORT = re.compile(r"\b(?:data validation|MPI_ABORT|MPI_Abort|Segmentation fault|DUE TO TIME LIMIT)\b", re.IGNORECASE)
 
 
 _STATISTICS = {"osu": "mean over ranks", "omb-py": "mean over ranks", "mpi4py": "rank 0"}
@@ -41,95 +31,23 @@ _DECIMALS = 2  # every build prints two, so that a last row with fewer is cut
 _FLOAT = 4  # bytes of MPI_FLOAT
 
 
-@dataclass
-class _Table:
-    """One title and what stands under it, up to the next title.
-
-    Attributes:
-        launched: ranks that launch lines above the title name.
-        device: memory of the buffers, as the title says (CUDA, ROCM, OPENACC ...).
-    """
-
-    line: int
-    title: str
-    family: str
-    name: str
-    version: str | None
-    device: str | None
-    operation: Operation
-    launched: frozenset[int]
-    body: list[Line] = field(default_factory=list)
-
-    @property
-    def aborted(self) -> bool:
-        """Whether a line under the title tells of an end before its time."""
-        return any(_ABORT.search(line.text) for line in self.body if not line.text[:1].isdigit())
-
-
 def opens(text: str) -> bool:
     """Whether a line begins what this reader reads: a title, or the launch of a program above it."""
-    plain = _plain(text)
-    return _title(plain) is not None or ranks_launched(plain, _PROGRAM) is not None
+    bare = plain(text)
+    return title_of(bare) is not None or ranks_launched(bare, PROGRAM) is not None
 
 
 def recognises(lines: Sequence[Line]) -> bool:
     """A title of the OSU benchmarks or of their Python relatives, alone or inside a JSON string."""
-    return any(_title(_plain(line.text)) is not None for line in opened(lines))
+    return any(title_of(plain(line.text)) is not None for line in opened(lines))
 
 
 def read(lines: Sequence[Line], stated: Stated) -> Reading:
     """Each table as a run; tables of what is no collective are rejected row by row, which does not matter."""
-    return gathered(_run(table, lines, stated) for table in _tables(lines))
+    return gathered(_run(table, lines, stated) for table in tables(lines))
 
 
-def _title(text: str) -> re.Match[str] | None:
-    return _TITLE.match(text) if "Test" in text else None
-
-
-def _of_mpi(title: re.Match[str]) -> bool:
-    """Whether the names are MPI's: other libraries mean other things by them (reduce of OpenSHMEM reaches all)."""
-    return title["library"] is None or title["library"] in _LIBRARIES
-
-
-def _plain(text: str) -> str:
-    text = text.strip()
-    return _LOGGER.sub("", text, count=1).strip() if text.startswith("{") else text
-
-
-def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
-    table: _Table | None = None
-    launched: set[int] = set()
-    for line in opened(lines):
-        text = _plain(line.text)
-        if text[:1].isdigit() and table is not None:
-            table.body.append(Line(line.number, text, line.stream))
-            continue
-        title = _title(text)
-        if title is not None:
-            if table is not None:
-                yield table
-            table = _Table(
-                line=line.number,
-                title=text,
-                family="osu" if title["library"] else "omb-py" if title["python"] else "mpi4py",
-                name=title["name"],
-                version=title["version"],
-                device=title["device"],
-                operation=operation_named(_MEASURE.sub("", title["name"]) if _of_mpi(title) else ""),
-                launched=frozenset(launched),
-            )
-            launched.clear()
-            continue
-        started, said = ranks_launched(text, _PROGRAM), _WORLD.search(text)
-        if started or said:
-            launched.add(started or int(said[1] if said else 0))
-        if table is not None:
-            table.body.append(Line(line.number, text, line.stream))
-    if table is not None:
-        yield table
-
-
-def _world(table: _Table, lines: Sequence[Line], stated: Stated) -> Ranks:
+def _world(table: Table, lines: Sequence[Line], stated: Stated) -> Ranks:
     document = getattr(lines, "text", "")
     if document.lstrip()[:1] in ("{", "["):
         rows = [line.text for line in table.body if line.text[:1].isdigit()]
@@ -139,7 +57,7 @@ def _world(table: _Table, lines: Sequence[Line], stated: Stated) -> Ranks:
     return ranks(stated, only(table.launched), "launch line")
 
 
-def _values(table: _Table) -> Iterator[tuple[int, str | None, Values | str]]:
+def _values(table: Table) -> Iterator[tuple[int, str | None, Values | str]]:
     """Line, MPI datatype, and the values of each line that looks like data, or why it cannot be read."""
     columns: Columns | None = None
     datatype: str | None = None
@@ -152,7 +70,7 @@ def _values(table: _Table) -> Iterator[tuple[int, str | None, Values | str]]:
             yield line.number, datatype, row(line.text, columns) if columns else "no header names the columns"
 
 
-def _run(table: _Table, lines: Sequence[Line], stated: Stated) -> tuple[Run | None, list[Reject]]:
+def _run(table: Table, lines: Sequence[Line], stated: Stated) -> tuple[Run | None, list[Reject]]:
     operation, found = table.operation, list(_values(table))
     if operation.collective is None:
         reason = f"{table.name} times no collective: it is not imported"
@@ -211,7 +129,7 @@ def _usual_decimals(before: Sequence[tuple[int, str | None, Values | str]]) -> i
     return decimals(texts[-1]) if texts else _DECIMALS
 
 
-def _bytes_of_size(table: _Table, found: Sequence[tuple[int, str | None, Values | str]]) -> int:
+def _bytes_of_size(table: Table, found: Sequence[tuple[int, str | None, Values | str]]) -> int:
     """Bytes of one unit of the size column: old reduce_scatter programs print elements of MPI_FLOAT."""
     sizes = [values.size for _, _, values in found if isinstance(values, Values)]
     old = (table.version or "9").split(".")[0] in ("3", "4", "5", "6")
@@ -219,7 +137,7 @@ def _bytes_of_size(table: _Table, found: Sequence[tuple[int, str | None, Values 
     return _FLOAT if in_elements and sizes and 0 < min(sizes) < _FLOAT else 1
 
 
-def _settings(table: _Table) -> dict[str, object]:
+def _settings(table: Table) -> dict[str, object]:
     settings: dict[str, object] = {"operation": table.operation.name, "buffers": "same"}
     if table.operation.persistent:
         settings["persistent"] = True
@@ -228,7 +146,7 @@ def _settings(table: _Table) -> dict[str, object]:
     return settings
 
 
-def _notes(table: _Table, scale: int) -> tuple[str, ...]:
+def _notes(table: Table, scale: int) -> tuple[str, ...]:
     operation, notes = table.operation, [table.operation.note] if table.operation.note else []
     if operation.nonblocking:
         notes.append("the time is Pure Comm., the call and its wait with nothing beside; Overall is in `reported`")

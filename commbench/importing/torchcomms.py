@@ -5,10 +5,7 @@ The time is rank 0's mean over calls. BusBw of all_gather, gather and scatter co
 print GiB/s: both follow from size and time.
 """
 
-import csv
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
 
 from commbench.collectives import COLLECTIVES
 from commbench.importing.collecting import Collector, gathered
@@ -17,115 +14,39 @@ from commbench.importing.foreign_names import our_collective, our_dtype
 from commbench.importing.printed import Printed, figure, is_rate, reported, seconds
 from commbench.importing.rows import whole
 from commbench.importing.stating import collective, ranks
+from commbench.importing.torchcomms_tables import RANKS, RATE, SIZE, TIMES, TITLE, Table, header_of, tables
 from commbench.sweepfile.records import Mode
 from commbench.units import GIB, GIGABYTE_PER_SECOND, MICROSECOND
 
 NAME = "torchcomms"
 MARKS = ("SendMsgSize(B)",)  # one of them stands in any such log
-_TITLE = re.compile(r"=== (?:(?P<mode>Synchronous|Asynchronous) )?(?P<operation>[A-Z]\w+) Performance ===")
-_SIZE, _RANKS, _RATE = "SendMsgSize(B)", "Ranks", "BusBw(GB/s)"
-_TIMES = ("Avg(us)", "LatAvg(us)")
 _FIGURES = ("(B)", "(us)", "(GB/s)", "Iters", "Ranks", "SyncInterval")
 _BLOCKS = {"all_gather", "gather", "scatter"}
 _DECIMAL, _BINARY = GIGABYTE_PER_SECOND * MICROSECOND, GIB * MICROSECOND
 
 
-@dataclass
-class _Table:
-    """The rows of one operation under one header."""
-
-    line: int
-    columns: tuple[str, ...]
-    operation: str | None
-    asynchronous: bool | None
-    separated: bool
-    body: list[tuple[int, Mapping[str, str] | str]] = field(default_factory=list)
-
-
 def opens(text: str) -> bool:
     """Whether a line begins what this reader reads: a title or the header of a table."""
-    return _TITLE.search(text) is not None or _header(text) is not None
+    return TITLE.search(text) is not None or header_of(text) is not None
 
 
 def recognises(lines: Sequence[Line]) -> bool:
     """The header of a table, in columns or with commas."""
-    return any(_header(line.text) is not None for line in lines)
+    return any(header_of(line.text) is not None for line in lines)
 
 
 def read(lines: Sequence[Line], stated: Stated) -> Reading:
     """Each operation under each header as a run."""
-    return gathered(_run(table, stated) for table in _tables(lines))
+    return gathered(_run(table, stated) for table in tables(lines))
 
 
-def _header(text: str) -> tuple[tuple[str, ...], bool] | None:
-    """The names of the columns and whether commas separate them."""
-    if _SIZE not in text or _RATE not in text:
-        return None
-    separated = "," in text
-    names = tuple(name.strip() for name in (text.split(",") if separated else text.split()))
-    needed = {_SIZE, _RANKS, _RATE} <= set(names) and any(name in names for name in _TIMES)
-    return (names, separated) if needed else None
-
-
-def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
-    title: re.Match[str] | None = None
-    header: tuple[tuple[str, ...], bool] | None = None
-    table: _Table | None = None
-    for line in lines:
-        text = line.text.strip()
-        if found := _TITLE.search(text):
-            title, header = found, None
-        elif named := _header(text):
-            if table is not None:
-                yield table
-            header = named
-            operation = title["operation"] if title else None
-            asynchronous = None if title is None or title["mode"] is None else title["mode"] == "Asynchronous"
-            table = _Table(line.number, named[0], operation, asynchronous, named[1])
-        elif header is not None and (cells := _cells(text, *header)) is not None:
-            operation = cells.get("Collective") if isinstance(cells, dict) else None
-            operation = operation or (title["operation"] if title else None)
-            if table is not None and operation != table.operation and not isinstance(cells, str):
-                if table.body:
-                    yield table
-                table = replace(table, line=line.number, operation=operation, body=[])
-            if table is not None:
-                table.body.append((line.number, cells))
-    if table is not None:
-        yield table
-
-
-def _cells(text: str, names: tuple[str, ...], separated: bool) -> Mapping[str, str] | str | None:
-    """A row by its columns; why it cannot be read; or None for a line that is no row."""
-    if separated:
-        if "," not in text:
-            return None
-        try:
-            words = [cell.strip() for cell in next(csv.reader([text]), [])]
-        except csv.Error:
-            return "the line is no CSV"
-    else:
-        words = text.split()
-    place = names.index(_SIZE)
-    first = words[0] if words else ""
-    if not first or not (whole(first) is not None if place == 0 else re.fullmatch(r"[a-z]\w*", first)):
-        return None
-    if place and (len(words) <= place or whole(words[place]) is None):
-        return None
-    # what stands behind the rate are names of devices and versions, with blanks in them
-    needed = len(names) if separated else names.index(_RATE) + 1
-    if len(words) < needed or (len(words) > needed and needed == len(names)):
-        return f"{len(words)} of {len(names)} columns: the row is cut or mixed"
-    return dict(zip(names[:needed], words, strict=False))
-
-
-def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
+def _run(table: Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
     found = our_collective(table.operation) if table.operation else None
     if table.operation is not None and (found is None or found == "send_recv"):
         reason = f"{table.operation} is a ping-pong or no collective of ours: it is not imported"
         return None, [Reject(line, reason, matters=False) for line, _ in table.body]
     name = collective(stated, found, "named")
-    counts = {whole(cells[_RANKS]) for _, cells in table.body if not isinstance(cells, str)}
+    counts = {whole(cells[RANKS]) for _, cells in table.body if not isinstance(cells, str)}
     told = counts.pop() if len(counts) == 1 else None
     world = ranks(stated, told or None, "column")
     block = name.collective in _BLOCKS
@@ -171,7 +92,7 @@ def _run(table: _Table, stated: Stated) -> tuple[Run | None, list[Reject]]:
     return (run if collected.rows or collected.left_out else None), collected.rejects
 
 
-def _mode(table: _Table) -> Mode | None:
+def _mode(table: Table) -> Mode | None:
     """Isolated where every call is waited for, pipelined where none is; old tables do not say."""
     intervals = {cells.get("SyncInterval") for _, cells in table.body if not isinstance(cells, str)}
     return {"1": "isolated", "0": "pipelined"}.get(intervals.pop() or "") if len(intervals) == 1 else None  # type: ignore[return-value]
@@ -184,9 +105,9 @@ def _take(
     collected: Collector,
     readings: list[tuple[float, Printed, Printed]],
 ) -> None:
-    size = whole(cells[_SIZE])
-    column = next(column for column in _TIMES if column in cells)
-    time, bus = figure(cells[column]), figure(cells[_RATE])
+    size = whole(cells[SIZE])
+    column = next(column for column in TIMES if column in cells)
+    time, bus = figure(cells[column]), figure(cells[RATE])
     if size is None or time is None or bus is None:
         collected.reject(line, "a figure is no number")
         return
