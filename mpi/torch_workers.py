@@ -23,7 +23,7 @@ class TorchUnderMpi(TorchSession):
         os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"] = place
         return super().meet(identity)
 
-    def facts(self) -> dict[str, str]:
+    def facts(self) -> dict[str, object]:
         """Of torch, and of the MPI library that started the ranks."""
         return {**super().facts(), **implementation.facts()}
 

@@ -67,6 +67,8 @@ def _paths(setting: Setting, sweep: Sweep) -> Iterator[Doubt]:
     elif not setting.paths & proved:
         found = f"proved: {', '.join(sorted(proved))}" if proved else "the library logged no path"
         yield Doubt(f"{setting.name} is not proved: {found}", f"{wanted} between all ranks", found)
+    if setting.library == "nccl" and "NVLS" in proved - setting.also:
+        yield Doubt(f"{setting.name} did not take: multicast is set up", "no multicast (NVLS)", "NVLS in the log")
     for missing in sorted(setting.also - proved):
         yield Doubt(f"{setting.name} did not take: the log shows no {missing}", missing, ", ".join(sorted(proved)))
 

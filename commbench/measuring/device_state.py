@@ -5,6 +5,7 @@ NVML numbers the physical devices and CUDA_VISIBLE_DEVICES renumbers them for CU
 """
 
 from collections.abc import Collection, Sequence
+from itertools import combinations
 from typing import Any
 
 from commbench.measuring import nvml
@@ -38,6 +39,18 @@ def device_states(indices: Sequence[int] | None = None, own_pids: Collection[int
             return ()
         chosen = range(nvml.device_count(library)) if indices is None else indices
         return tuple(nvml.read(library, index, own_pids) for index in chosen)
+
+
+def topology() -> tuple[State, ...]:
+    """How each two devices of this machine are joined; `()` where `device_state_unavailable()` has a reason.
+
+    Returns:
+        A plain object a pair: a and b (NVML's indices), path (PIX, PXB, PHB, NODE or SYS as `nvidia-smi topo -m` words
+        the way over PCIe) and nvlink (whether they reach each other over NVLink); None where the driver does not tell.
+    """
+    with nvml.session() as (library, reason):
+        count = 0 if reason else nvml.device_count(library)
+        return tuple(nvml.between(library, a, b) for a, b in combinations(range(count), 2))
 
 
 def index_of(identity: str) -> int | None:

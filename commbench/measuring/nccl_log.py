@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _VIA = re.compile(r": (\d+)\[[^]]*\] -> (\d+)\[[^]]*\](?: \[(?:send|receive)\])? via ([^\n]+?)\s*$", re.MULTILINE)
+# Printed when multicast through NVSwitch is set up; `NVLS multicast support is available` only says that it could be.
+_NVLS = re.compile(r" NVLS comm 0x[0-9a-f]+ headRank (\d+) nHeads \d+")
+NVLS = "NVLS"
 _QUIET = ("", "WARN", "VERSION")  # levels that are raised; a user who asked for more gets it where they asked for it
 
 
@@ -25,13 +28,17 @@ class Link:
 
     @property
     def kind(self) -> str:
-        """P2P, SHM or NET."""
+        """P2P, SHM, NET or NVLS."""
         return self.path.split("/", 1)[0]
 
 
 def links(log: str) -> tuple[Link, ...]:
-    """The distinct links in a piece of NCCL's INFO log, in order of ranks."""
-    return tuple(sorted({Link(int(source), int(target), path) for source, target, path in _VIA.findall(log)}))
+    """The distinct links in a piece of NCCL's INFO log, in order of ranks.
+
+    Multicast is a link of a head (a GPU that the switch reduces for) with itself: it has no pairs.
+    """
+    found = {Link(int(source), int(target), path) for source, target, path in _VIA.findall(log)}
+    return tuple(sorted(found | {Link(int(head), int(head), NVLS) for head in _NVLS.findall(log)}))
 
 
 class NcclLog:

@@ -26,6 +26,8 @@ _NVLINK_COUNTERS: dict[str, tuple[str, str]] = {
     "effective": ("", "NVML_FI_DEV_NVLINK_COUNT_EFFECTIVE_ERRORS"),
     "link_recovery": ("", "NVML_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_EVENTS"),
 }
+# NVML's levels of a common ancestor, in the words of `nvidia-smi topo -m`.
+_ANCESTORS = {0: "same board", 10: "PIX", 20: "PXB", 30: "PHB", 40: "NODE", 50: "SYS"}
 _VALUES = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")  # by NVML_VALUE_TYPE_*
 
 
@@ -57,7 +59,7 @@ def device_count(nvml: Any) -> int:
 
 
 def asker(nvml: Any, index: int) -> Ask:
-    """A question to one device: `ask("Name")` is nvmlDeviceGetName, None where there is no answer."""
+    """A question to one device: `ask("Name")` is nvmlDeviceGetName, None without an answer; "Handle" names it."""
 
     def call(name: str, *arguments: Any) -> Any:
         function = getattr(nvml, f"nvmlDeviceGet{name}", None)
@@ -69,7 +71,7 @@ def asker(nvml: Any, index: int) -> Ask:
             return None
 
     handle = call("HandleByIndex", index)
-    return lambda name, *arguments: call(name, handle, *arguments)
+    return lambda name, *arguments: handle if name == "Handle" else call(name, handle, *arguments)
 
 
 def identity(ask: Ask) -> tuple[str | None, str | None]:
@@ -115,6 +117,20 @@ def read(nvml: Any, index: int, own_pids: Collection[int]) -> dict[str, Any]:
         "memory_used_bytes": None if memory is None else memory.used,
         "memory_total_bytes": None if memory is None else memory.total,
         "persistence": None if persistence is None else bool(persistence),
+    }
+
+
+def between(nvml: Any, first: int, second: int) -> dict[str, Any]:
+    """How two devices are joined; its fields are described by device_state.topology."""
+    ask, other = asker(nvml, first), asker(nvml, second)("Handle")
+    has = vars(nvml).get
+    level = ask("TopologyCommonAncestor", other)
+    nvlink = ask("P2PStatus", other, has("NVML_P2P_CAPS_INDEX_NVLINK"))
+    return {
+        "a": first,
+        "b": second,
+        "path": None if level is None else _ANCESTORS.get(int(level)),
+        "nvlink": None if nvlink is None else int(nvlink) == has("NVML_P2P_STATUS_OK", 0),
     }
 
 

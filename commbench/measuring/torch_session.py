@@ -11,6 +11,7 @@ from commbench.collectives import Placement
 from commbench.errors import LaunchError
 from commbench.launching.identity import Identity
 from commbench.measuring import torch_calls
+from commbench.measuring.device_state import topology
 from commbench.measuring.facts import available_memory_bytes, machine_facts
 from commbench.measuring.nccl_log import Link, NcclLog
 from commbench.measuring.seam import Backend, World
@@ -82,12 +83,13 @@ class TorchSession:
         """From NCCL's log; gloo says nothing about its paths."""
         return self._log.new_links() if self._log else None
 
-    def facts(self) -> dict[str, str]:
-        """torch's version, and CUDA's and NCCL's where they are used."""
-        facts = {"torch": str(torch.__version__)}
+    def facts(self) -> dict[str, object]:
+        """torch's version, and CUDA's and NCCL's where they are used; how this host's devices are joined."""
+        facts: dict[str, object] = {"torch": str(torch.__version__)}
         if self._on_gpu:
             facts["cuda"] = str(torch.version.cuda)
             facts["nccl"] = ".".join(map(str, torch.cuda.nccl.version()))  # type: ignore[no-untyped-call]
+            facts["topology"] = topology()
         return facts
 
     def backend_name(self) -> str:

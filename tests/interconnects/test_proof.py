@@ -102,6 +102,12 @@ def test_multicast_in_the_log_is_proof() -> None:
     assert doubts(SETTINGS["nvls"], sweep(SETTINGS["nvls"], "P2P/direct", "NVLS")) == ()
 
 
+@pytest.mark.parametrize(("name", "path"), [("nvlink", "P2P/direct"), ("host", "SHM/direct")])
+def test_multicast_beside_another_path_is_no_such_setting(name: str, path: str) -> None:
+    (doubt,) = doubts(SETTINGS[name], sweep(SETTINGS[name], path, "NVLS"))
+    assert "multicast is set up" in doubt.reason
+
+
 def test_a_variable_that_did_not_reach_the_ranks_is_named() -> None:
     own, _ = parse_settings(["mine:NCCL_ALGO=Tree,host"])
     (doubt,) = doubts(own, sweep(own, "P2P/direct", variables={"NCCL_ALGO": "Ring"}))

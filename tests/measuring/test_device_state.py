@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from commbench.measuring.device_state import device_state_unavailable, device_states, index_of
+from commbench.measuring.device_state import device_state_unavailable, device_states, index_of, topology
 
 UUIDS = ("GPU-8932f937-d72c-4106-c12f-20bd9faed9f6", "GPU-8932ffff-0000-4106-c12f-20bd9faed9f6")
 
@@ -30,6 +30,7 @@ class FakeNvml(ModuleType):
         self.__dict__.update(NVML_TEMPERATURE_THRESHOLD_SLOWDOWN=1, NVML_NVLINK_MAX_LINKS=36)
         self.__dict__.update(NVML_NVLINK_ERROR_DL_REPLAY=0, NVML_NVLINK_ERROR_DL_CRC_FLIT=2)
         self.__dict__.update(NVML_FI_DEV_NVLINK_ERROR_DL_RECOVERY=162, NVML_FI_DEV_NVLINK_GET_SPEED=164)
+        self.__dict__.update(NVML_P2P_CAPS_INDEX_NVLINK=2, NVML_P2P_STATUS_OK=0)
         self.open = 0
         self.answers: dict[str, Callable[..., Any]] = {
             "HandleByIndex": lambda index: index if index in (0, 1) else refuse(),
@@ -49,6 +50,8 @@ class FakeNvml(ModuleType):
             "ComputeRunningProcesses": lambda device: [SimpleNamespace(pid=os.getpid()), SimpleNamespace(pid=1)],
             "MemoryInfo": lambda device: SimpleNamespace(used=5 << 30, total=141 << 30),
             "PersistenceMode": lambda device: 1,
+            "TopologyCommonAncestor": lambda device, other: 40,
+            "P2PStatus": lambda device, other, index: 0,
         }
 
     def __getattr__(self, name: str) -> Any:
@@ -206,3 +209,12 @@ def test_a_real_device_tells_its_state() -> None:
         assert state["temperature_celsius"] is None or 0 < state["temperature_celsius"] < 120
         assert state["nvlink"] is None or 0 <= state["nvlink"]["links_active"] <= state["nvlink"]["links"]
     json.dumps(states, allow_nan=False)
+
+
+def test_topology_says_how_each_two_devices_are_joined(nvml: FakeNvml) -> None:
+    assert topology() == ({"a": 0, "b": 1, "path": "NODE", "nvlink": True},)
+
+
+def test_topology_that_the_driver_does_not_tell_is_none(nvml: FakeNvml) -> None:
+    nvml.answers.update(TopologyCommonAncestor=refuse, P2PStatus=refuse)
+    assert topology() == ({"a": 0, "b": 1, "path": None, "nvlink": None},)

@@ -32,6 +32,15 @@ def test_a_log_without_connections_proves_nothing() -> None:
     assert links("node-0:1440:1440 [0] NCCL INFO NCCL version 2.28.9+cuda13.0\n") == ()
 
 
+def test_multicast_that_is_set_up_is_a_link() -> None:
+    log = "h:1:2 [1] NCCL INFO NVLS comm 0x55c4d3fd8fd0 headRank 6 nHeads 8 nvlsRanks 8 buffSize 1048576\n"
+    assert links(log) == (Link(6, 6, "NVLS"),)
+
+
+def test_multicast_that_is_only_available_is_none() -> None:
+    assert links("h:1:2 [0] NCCL INFO NVLS multicast support is available on dev 0 (NVLS_NCHANNELS 24)\n") == ()
+
+
 def test_a_quiet_nccl_is_told_to_log_into_a_file_of_ours() -> None:
     """NCCL_DEBUG=WARN is raised to INFO, into a file that `remove` deletes."""
     environ = {"NCCL_DEBUG": "WARN"}
