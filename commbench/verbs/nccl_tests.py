@@ -34,6 +34,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             outcomes = measure(prepared, launcher, options, around, keeper)
         finally:
             display.close()
-        sweeps = keeper.sweeps()
+        sweeps, signal = keeper.sweeps(), stopped()
     write(sweeps, "json" if options.json else "table")
-    return together([outcome.code for outcome in outcomes])
+    return together([outcome.code for outcome in outcomes]) if signal is None else 128 + signal

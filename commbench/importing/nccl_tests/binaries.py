@@ -86,7 +86,7 @@ def find(
                     "an nccl-tests program cannot be executed", expected="an executable file", found=str(place),
                     fix=f"chmod +x {place}, or build it for this machine",
                 )  # fmt: skip
-            return Binary(collective, str(place))
+            return Binary(collective, str(place.absolute()))
         else:
             looked.append(str(place))
     if folder is not None and launched and not folder.exists():

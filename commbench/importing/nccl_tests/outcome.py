@@ -88,9 +88,8 @@ def judge(ending: Ending, conduct: Conduct, counts: Counts) -> Outcome:
 
 
 def together(codes: list[int]) -> int:
-    """The exit code of several runs: a signal's, else the gravest."""
-    signals = [code for code in codes if code not in _GRAVEST_FIRST]
-    return signals[0] if signals else next((code for code in _GRAVEST_FIRST if code in codes), RIGHT)
+    """The exit code of several runs: the gravest."""
+    return next((code for code in _GRAVEST_FIRST if code in codes), RIGHT)
 
 
 def _status(status: int | None) -> str:

@@ -28,6 +28,13 @@ def test_a_folder_that_the_user_names_is_looked_into(tmp_path: Path) -> None:
     assert where(folder=tmp_path) == str(tmp_path / "all_reduce_perf")
 
 
+def test_the_folder_may_be_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name without a folder would be looked for on PATH."""
+    install(tmp_path, "all_reduce_perf")
+    monkeypatch.chdir(tmp_path)
+    assert where(folder=Path()) == str(tmp_path / "all_reduce_perf")
+
+
 def test_the_checkout_may_be_named_instead_of_its_build_folder(tmp_path: Path) -> None:
     install(tmp_path / "build", "alltoall_perf")
     assert where("all_to_all", tmp_path) == str(tmp_path / "build" / "alltoall_perf")
