@@ -19,7 +19,7 @@ from commbench.importing.territories import shares
 READERS = (
     *("nccl_json", "rccl_reporter", "ubx_bench", "nccl_text"),
     *("osu", "imb", "param", "ds_bench", "deepspeed_log", "deepspeed_calls"),
-    *("nccom", "stas00", "torchcomms", "torch_bench"),
+    *("nccom", "stas00", "torchcomms", "torch_bench", "nvbandwidth"),
 )
 
 UNKNOWN = "no line of any format that can be read (docs/importing.md lists them)"

@@ -22,8 +22,6 @@ from commbench.sweepfile.records import Mode
 NAME = "osu"
 MARKS = ("Latency Test", "Bandwidth Test", "Rate Test", "OMB Python MPI")  # one of them stands in any such log
 _DATATYPE = re.compile(r"#?\s*Datatype: (\w+)")
-
-
 _STATISTICS = {"osu": "mean over ranks", "omb-py": "mean over ranks", "mpi4py": "rank 0"}
 _VARIANTS = {"osu": "OSU C", "omb-py": "OMB-Py", "mpi4py": "mpi4py demo"}
 _MODES: dict[str, Mode] = {"osu": "isolated", "omb-py": "pipelined", "mpi4py": "pipelined"}

@@ -9,10 +9,10 @@ from commbench.importing.json_strings import opened
 from commbench.importing.launch_lines import ranks_launched
 from commbench.importing.mpi_names import Operation, operation_named
 
+PROGRAM = re.compile(r"\bosu_\w+|\brun\.py\b")
 _LOGGER = re.compile(r"^\{[\w.]+:\d+\} \w+ - ")  # a Python logger, after its time
 _LIBRARIES = ("MPI", "NCCL", "RCCL", "XCCL")
 _MEASURE = re.compile(r"\s*(?:Latency|Bandwidth|Test)\b.*$")
-PROGRAM = re.compile(r"\bosu_\w+|\brun\.py\b")
 _WORLD = re.compile(r"\bworld size(?: is|:) {0,3}(\d{1,7})\b", re.IGNORECASE)
 _ABORT = re.compile(r"\b(?:data validation|MPI_ABORT|MPI_Abort|Segmentation fault|DUE TO TIME LIMIT)\b", re.IGNORECASE)
 _TITLE = re.compile(
@@ -48,7 +48,9 @@ class Table:
 
 def title_of(text: str) -> re.Match[str] | None:
     """The parts of a title; None for any other line."""
-    return _TITLE.match(text) if "Test" in text else None
+    title = _TITLE.match(text) if "Test" in text else None
+    # the demos' titles begin with MPI, as other programs' words may
+    return title if title and (title["demo"] is None or title["name"].endswith(("Latency", "Bandwidth"))) else None
 
 
 def _of_mpi(title: re.Match[str]) -> bool:

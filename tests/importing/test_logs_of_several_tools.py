@@ -152,3 +152,14 @@ def test_a_table_of_nccl_tests_ends_the_table_above_it() -> None:
         assert {run.tool: run.complete for run in found.runs}["osu"] is None
         assert sum(len(run.rows) for run in found.runs) == 4
         assert all("footer" in reject.reason for reject in found.rejects)  # the nccl-tests table is cut there
+
+
+def test_nvbandwidth_is_refused_with_its_reason() -> None:
+    """It times copies over links, which no collective is made of."""
+    for text in (
+        "nvbandwidth Version: v0.7\nBuilt from Git version:\n\nmemcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)\n",
+        json.dumps({"nvbandwidth": {"version": "v0.7", "testcases": []}}, indent=1),
+    ):
+        found = _read(text)
+        assert found.runs == ()
+        assert ["no collective" in reject.reason for reject in found.rejects] == [True]
