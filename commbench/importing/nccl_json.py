@@ -26,7 +26,7 @@ _LAYOUT = Layout(("size", "count", "type", "redop", "root"), ("time", "algbw", "
 _CPU_LAYOUT = replace(_LAYOUT, columns=("cputime", "algbw", "busbw", "#wrong"))
 _HALF = 5.1e-7  # the tool prints six decimals
 _MOST_GPUS = 4096  # of one process
-_STATISTICS = {"0": "rank 0", "1": "mean over ranks", "2": "minimum over ranks", "3": "maximum over ranks"}
+STATISTICS = {"0": "rank 0", "1": "mean over ranks", "2": "minimum over ranks", "3": "maximum over ranks"}
 _ARGUMENT = re.compile(
     r"-{1,2}[A-Za-z_]{1,24}|-?\d{1,15}[KMGTkmgt]?(?:i?B)?|all|none|sum|prod|min|max|avg|mulsum|float|half|double|"
     r"bfloat16|u?int(?:8|32|64)|f8e[45]m[23]|fp8_e[45]m[23]"
@@ -83,7 +83,7 @@ def _read(document: Document, stated: Stated) -> Reading:
     if document.cut:
         table.banner.ended = False
         table.rejects.append(Reject(None, f"the JSON is cut or broken after {len(results)} whole results"))
-    statistic = _STATISTICS.get(_option(arguments, "-a", "--average") or "1", "mean over ranks")
+    statistic = STATISTICS.get(_option(arguments, "-a", "--average") or "1", "mean over ranks")
     table.rows.statistic = statistic if table.layout is _LAYOUT else f"CPU time, {statistic}"
     reading = reading_of([table], stated)
     return replace(reading, runs=tuple(_dressed(run, value, arguments) for run in reading.runs))

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commbench.errors import UsageError
+from commbench.importing.nccl_json import STATISTICS
 from commbench.importing.nccl_tests.binaries import Binary
 from commbench.importing.nccl_tests.capabilities import Capabilities
 from commbench.importing.nccl_tests.options import Options
 from commbench.importing.nccl_tests.own_options import OWN
 
 SLOWEST = "3"
-
-# what the one value of a row is, by -a
-STATISTICS = {"0": "rank 0", "1": "mean over ranks", "2": "minimum over ranks", SLOWEST: "maximum over ranks"}
+_DEFAULT_AVERAGE = "1"
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,13 @@ def command(binary: Binary, able: Capabilities, options: Options, json_file: Pat
         own["a"] = SLOWEST
     shown = [word for letter, value in own.items() for word in (f"-{letter}", value)] + [*options.further]
     arguments = [*(("-J", str(json_file)) if able.json else ()), *shown]
-    # without -a nccl-tests averages over ranks
-    statistic = STATISTICS.get(own.get("a", "1"), STATISTICS["1"])
+    average = str(int(own.get("a", _DEFAULT_AVERAGE), 0))
+    if average not in STATISTICS:
+        raise UsageError(
+            "-a names no statistic", expected=", ".join(f"{number} ({text})" for number, text in STATISTICS.items()),
+            found=f"-a {own['a']}", fix="leave -a away for the slowest rank",
+        )  # fmt: skip
+    statistic = STATISTICS[average]
     if options.number("C", 0):
         statistic = f"CPU time, {statistic}"
     return Command(binary, tuple(arguments), tuple(shown), statistic, json_file if able.json else None)

@@ -77,6 +77,11 @@ def test_the_users_average_is_the_statistic(average: str, statistic: str) -> Non
     assert words(f"-a {average}").statistic == statistic
 
 
+def test_an_average_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(UsageError, match="names no statistic"):
+        words("-a 4")
+
+
 def test_an_option_that_the_version_lacks_is_refused() -> None:
     """It would print its usage and end with exit code 0."""
     with pytest.raises(UsageError, match="has no -I"):
