@@ -26,6 +26,9 @@ class DdpKnobs:
     """Arguments of DistributedDataParallel, and where in a run the step stands."""
 
     bucket_cap_mb: float | None = knob(None, "bucket size in MiB; unset: 25, and 1 for the first bucket", at_least=1e-6)
+    bucket_cap_mb_list: tuple[float, ...] | None = knob(
+        None, "one size in MiB for each bucket, the last for all that follow: 1,5,25", at_least=1e-6
+    )
     find_unused_parameters: bool = knob(False, "look for unused parameters: buckets are never rebuilt")
     static_graph: bool = knob(False, "the graph never changes: buckets are rebuilt also with unused parameters")
     comm_hook: str = knob("none", "register_comm_hook: gradients in half precision on the way", choices=tuple(_HOOKS))
@@ -106,12 +109,15 @@ def _buckets(model: Shapes, width: int, knobs: DdpKnobs) -> list[list[Parameter]
     """The buckets of a step, in the order in which they are reduced."""
     unset = knobs.bucket_cap_mb is None
     cap = int((BUCKET_CAP_MB if knobs.bucket_cap_mb is None else knobs.bucket_cap_mb) * MIB)
-    limits = (FIRST_BUCKET_BYTES, cap) if unset else (cap,)
-    if knobs.find_unused_parameters and not knobs.static_graph:
-        return assigned(model.parameters, width, limits)[::-1]
-    if knobs.first_iteration:
-        return assigned(model.parameters, width, (_UNLIMITED,))
-    return assigned(model.gradient_order, width, limits)
+    limits: tuple[int, ...] = (FIRST_BUCKET_BYTES, cap) if unset else (cap,)
+    if knobs.bucket_cap_mb_list:
+        limits = tuple(int(size * MIB) for size in knobs.bucket_cap_mb_list)
+    rebuilt = knobs.static_graph or not knobs.find_unused_parameters
+    if rebuilt and not knobs.first_iteration:
+        return assigned(model.gradient_order, width, limits)
+    if rebuilt and not knobs.bucket_cap_mb_list:
+        limits = (_UNLIMITED,)
+    return assigned(model.parameters, width, limits)[::-1]
 
 
 def _agreement(model: Shapes, world: Group, width: int, knobs: DdpKnobs) -> list[Call]:

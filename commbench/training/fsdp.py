@@ -31,6 +31,7 @@ class FsdpKnobs:
     force_sum_reduction_for_comms: bool = knob(False, "SUM and a division instead of AVG")
     gradient_accumulation_steps: int = knob(1, "forward and backward passes of one step", at_least=1)
     requires_gradient_sync: bool = knob(True, "reduce in every pass; false: only in the last (set_requires_...)")
+    clip_grad_norm: bool = knob(False, "torch.nn.utils.clip_grad_norm_ before the optimizer")
 
 
 VARIANTS = {
@@ -59,17 +60,20 @@ def fsdp(model: Shapes, ranks: Ranks, variant: str, knobs: FsdpKnobs) -> Schedul
     """One optimizer step under fully_shard."""
     shard, replicate = _mesh(ranks, variant, knobs)
     step = _Step(model, shard, replicate, _post_forward(shard, knobs), knobs)
-    calls = tuple(
-        call for micro_step in range(knobs.gradient_accumulation_steps) for call in step.micro_step(micro_step)
-    )
+    calls = [call for micro_step in range(knobs.gradient_accumulation_steps) for call in step.micro_step(micro_step)]
+    if knobs.clip_grad_norm and shard.size > 1:
+        calls.append(  # of the partial norms of all sharded gradients, which have the model's own dtype
+            Call("step", "all_reduce", "sum", "float32", len(model.parameters), shard, "gradient norms",
+                 stream=shard.name, opens=0.0, closes=0.0)
+        )  # fmt: skip
     return Schedule(
         strategy="fsdp", variant=variant, framework="PyTorch FSDP2 (fully_shard)", version="2.13",
         source="torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py (foreach_all_gather, foreach_reduce), "
         "_fsdp_param_group.py (unshard, post_backward, _backward_prefetch)",
         model=model.name, parameters=model.elements, world_size=ranks.count, param_dtype=knobs.param_dtype,
         grad_dtype=knobs.param_dtype, reduce_dtype=knobs.reduce_dtype or knobs.param_dtype,
-        micro_steps=knobs.gradient_accumulation_steps, calls=calls,
-        assumptions=("fully_shard is called on each block and on the model", "gradients are not clipped"),
+        micro_steps=knobs.gradient_accumulation_steps, calls=tuple(calls),
+        assumptions=("fully_shard is called on each block and on the model, whose own parameters are float32",),
     )  # fmt: skip
 
 

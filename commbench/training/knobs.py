@@ -13,7 +13,6 @@ from commbench.dtypes import dtype_named
 from commbench.errors import UsageError
 
 Record = TypeVar("Record")
-Dtype = str  # a field of this annotation with `dtype=True` holds a name of commbench.dtypes
 
 
 def knob(default: Any, help_text: str, *, at_least: float = 0, choices: tuple[str, ...] = (), dtype: bool = False,
@@ -81,6 +80,8 @@ def _value(name: str, text: str, target: Field[Any], kind: Any) -> Any:
         if word in target.metadata["choices"]:
             return word
         raise _wrong(name, text, "one of " + ", ".join(target.metadata["choices"]))
+    if tuple[float, ...] in kinds:
+        return tuple(_number(name, part, True, target.metadata["at_least"], False) for part in text.split(","))
     if bool in kinds and word in _TRUTH:
         return _TRUTH[word]
     if int in kinds or float in kinds:

@@ -23,6 +23,7 @@ def run(case: Case) -> list[Recorded]:
     model = DistributedDataParallel(
         Model(shape, getattr(torch, knobs.param_dtype)),
         bucket_cap_mb=knobs.bucket_cap_mb,
+        bucket_cap_mb_list=list(knobs.bucket_cap_mb_list) if knobs.bucket_cap_mb_list else None,
         find_unused_parameters=knobs.find_unused_parameters,
         static_graph=knobs.static_graph,
     )

@@ -50,6 +50,9 @@ def run(case: Case) -> list[Recorded]:
                 loss = model(tokens)
                 recorder.phase = "backward"
                 loss.backward()
+            if knobs.clip_grad_norm:
+                recorder.phase, recorder.micro_step = "step", 0
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         model.zero_grad()
     return recorder.calls
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import torch
 import torch.distributed as dist
 from torch._C._distributed_c10d import _resolve_process_group
+from torch.distributed.tensor import DTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 # operator: (our name, where its arguments hold the whole message, the group and the operator)
@@ -25,7 +26,7 @@ _OPERATORS = {
     "_reduce_scatter_base_": ("reduce_scatter", 1, 2, 3),
     "allgather_": ("all_gather", 0, 2, None),
 }
-_NO_MESSAGE = {"barrier", "monitored_barrier_", "wait_tensor"}
+_NO_MESSAGE = {"barrier", "monitored_barrier_", "wait_tensor", "_wrap_tensor_autograd"}
 _REDUCTIONS = {dist.ReduceOp.SUM: "sum", dist.ReduceOp.AVG: "avg", dist.ReduceOp.MAX: "max", dist.ReduceOp.MIN: "min"}
 
 
@@ -53,7 +54,9 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's o
         self.calls: list[Recorded] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Called for every operator; everything is passed on."""
+        """Called for every operator; everything is passed on, DTensor's first to DTensor, which issues collectives."""
+        if any(issubclass(kind, DTensor) for kind in types):
+            return NotImplemented
         if func.namespace == "c10d" and func._opname not in _NO_MESSAGE:
             self._keep(func._opname, args)
         elif func.namespace == "_c10d_functional" and func._opname not in _NO_MESSAGE:

@@ -37,6 +37,8 @@ def configuration(case: Case) -> dict[str, Any]:
     }
     if given.get("bf16"):
         written["bf16"] = {"enabled": True, "check_grad_overflow": given.get("check_grad_overflow", True)}
+    if given.get("fp16"):
+        written["fp16"] = {"enabled": True, "loss_scale": 1}
     if "communication_data_type" in given:
         written["communication_data_type"] = _DTYPES[given["communication_data_type"]]
     if "grad_accum_dtype" in given:
