@@ -2,7 +2,9 @@
 
 Two bound ranks, one buffer (`--buffers same`, as OSU does), float32, alternating launches: for each collective OSU,
 commbench and OMB-Py take turns, because a shared machine has slow and fast spells and only neighbours in time can be
-compared. Every other pair runs the other way round. The table shows medians over pairs, each pair's ratio, and what
+compared. Every other pair runs the other way round. With `--keep FILE` pairs are appended there, and the table is of
+all that it holds: several short runs, where a machine is not quiet for long. Warm-up calls and calls are as many on
+both sides. The table shows medians over pairs, each pair's ratio, and what
 leaves the limits below; exit code 1 when anything does.
 
 One statistic is the same on both sides: in each iteration the average over ranks, and the median of that (OSU's
@@ -17,6 +19,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from benchmarks.machine import machine_and_date
 from benchmarks.osu_programs import NAMES, RANKS, Ours, Theirs, commbench, omb_py, osu
@@ -128,15 +132,22 @@ def main() -> int:
     parser.add_argument("--osu", type=Path, required=True, help="folder with osu_allreduce …")
     parser.add_argument("--omb-py", type=Path, help="OMB-Py's run.py")
     parser.add_argument("--pairs", type=int, default=10)
+    parser.add_argument("--keep", type=Path, help="file of pairs, which is added to")
     options = parser.parse_args()
     points: dict[tuple[str, int], list[Pair]] = defaultdict(list)
+    for line in options.keep.read_bytes().splitlines() if options.keep and options.keep.exists() else []:
+        collective, size, pair = msgspec.json.decode(line, type=tuple[str, int, Pair])
+        points[collective, size].append(pair)
     for number in range(options.pairs):
         print(f"pair {number + 1} of {options.pairs}", file=sys.stderr, flush=True)
         for collective in NAMES:
             found = launched(collective, options.osu, options.omb_py, ours_first=number % 2 == 1)
             for size, pair in found:
                 points[collective, size].append(pair)
-    print(f"{machine_and_date()}; {options.pairs} pairs of launches, {RANKS} ranks\n\n{HEAD}")
+                if options.keep:
+                    with options.keep.open("ab") as file:
+                        file.write(msgspec.json.encode((collective, size, pair)) + b"\n")
+    print(f"{machine_and_date()}; {max(map(len, points.values()))} pairs of launches, {RANKS} ranks\n\n{HEAD}")
     missed = 0
     for (collective, size), pairs in sorted(points.items()):
         point = Point(size, pairs)

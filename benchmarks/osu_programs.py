@@ -23,6 +23,7 @@ NAMES = {
     "reduce_scatter": "reduce_scatter",
     "all_gather": "allgather",
 }  # of the collectives, in OSU's words
+WARM_UP, TIMED = 100, 1000  # calls of each size, in OSU's programs and ours: OSU's own numbers for small messages
 MPIRUN = ("mpirun", "-n", str(RANKS), "--bind-to", "core", "--oversubscribe")
 
 _NUMBER = r"([0-9.]+)"
@@ -64,8 +65,8 @@ class Ours:
 def osu(folder: Path, collective: str) -> dict[int, Theirs]:
     """OSU's figures on float32, as ours."""
     share = _share(collective)
-    size = ["-m", f"{FIRST // share}:{LAST // share}"]
-    text = _run([*MPIRUN, str(folder / f"osu_{NAMES[collective]}"), "-T", "mpi_float", "-f", "-z50", *size])
+    size, calls = ["-m", f"{FIRST // share}:{LAST // share}"], ["-x", str(WARM_UP), "-i", str(TIMED)]
+    text = _run([*MPIRUN, str(folder / f"osu_{NAMES[collective]}"), "-T", "mpi_float", "-f", "-z50", *size, *calls])
     return {
         int(size) * share: Theirs(float(average) * 1e-6, float(median) * 1e-6, float(slowest) * 1e-6)
         for size, average, _, slowest, median in _OSU_ROW.findall(text)
@@ -86,8 +87,8 @@ def commbench(collective: str) -> dict[int, Ours]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "sweep.jsonl"
         options = ["-b", str(FIRST), "-e", str(LAST), "-f", "2", "--buffers", "same", "--placement", "out"]
-        program = [sys.executable, "-m", "mpi4py", "-m", "mpi.sweep", collective, *options, "--limit", "60ms"]
-        _run([*MPIRUN, *program, "-J", str(file)])
+        program = [sys.executable, "-m", "mpi4py", "-m", "mpi.sweep", collective, *options]
+        _run([*MPIRUN, *program, "-w", str(WARM_UP), "-n", str(TIMED), "-J", str(file)])
         (sweep,) = read_sweeps(file)
     python = sweep.header.environment["python_call_seconds"][collective]
     return {
@@ -106,4 +107,7 @@ def _share(collective: str) -> int:
 def _run(words: Sequence[str], *, check: bool = True) -> str:
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     environment = {**os.environ, **root, "OMP_NUM_THREADS": "1"}
-    return subprocess.run(words, check=check, capture_output=True, text=True, env=environment).stdout
+    done = subprocess.run(words, check=False, capture_output=True, text=True, env=environment)
+    if check and done.returncode:
+        raise SystemExit(f"{' '.join(words)}: exit code {done.returncode}\n{done.stderr}")
+    return done.stdout

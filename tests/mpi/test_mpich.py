@@ -5,6 +5,8 @@ more ranks than cores are slow, and those worlds are checked with one type.
 """
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -58,3 +60,18 @@ def test_the_wrong_mpirun_is_named() -> None:
         result = launch.wait()
     assert result.returncode == 2
     assert "mpirun and mpi4py belong to different MPI libraries" in result.stderr
+
+
+def test_a_killed_rank_is_named_if_mpiexec_leaves_the_others_alone(tmp_path: Path) -> None:
+    """By default it kills them all at once; with -disable-auto-cleanup our watch names the rank and ends the rest."""
+    options = ("all_reduce", "-b", "8", "-e", "4K", "-N", "9", "--limit", "150ms", "--target", "0.001")
+    with MpiLaunch(
+        2, *options, "-J", str(tmp_path / "out.jsonl"), mpich=MPICH, mpirun=("-disable-auto-cleanup",)
+    ) as launch:
+        launch.wait_for_rows(3)
+        os.kill(launch.worker(1), signal.SIGKILL)
+        result = launch.wait(10.0)
+        assert launch.left_over() == []
+    assert result.returncode != 0
+    assert result.last_words[0].startswith("commbench: rank 1 on ")
+    assert "rank 1 on " in ((result.sweeps[0].end and result.sweeps[0].end.reason) or "")
