@@ -3,13 +3,17 @@
 import sys
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from commbench.arguments import Parser
 from commbench.errors import ModelRefused, UsageError
 from commbench.training.step_options import Steps, add_step_options, steps_of, world_size_of
 from commbench.units import format_seconds, parse_duration, parse_size
 
+if TYPE_CHECKING:
+    from commbench.training.profiled import Profile
+
+DIFFERS = 1  # exit code where a trace is not the schedule
 FLOPS_PER_PARAMETER = 6  # a token's forward and backward pass: a multiplication and an addition, three times
 
 
@@ -28,6 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     from commbench.training.predictions import predict_steps
     from commbench.training.sources import read_sources
 
+    profile = _profile(raw, asked)
+    if profile is not None and world_size is None:
+        world_size = profile.world_size
     sources = read_sources(raw["sweeps"])
     if not sources and world_size is None:
         raise UsageError("the number of ranks is not known", expected="a sweep, or --world-size N", found="neither",
@@ -39,24 +46,39 @@ def main(argv: Sequence[str] | None = None) -> int:
     steps = [(row[number], source) for number in range(len(asked.wanted)) for source, row in columns]
     modes = None if raw["mode"] is None else (raw["mode"],)
     predictions = predict_steps(steps, compute_seconds=compute, modes=modes, assume_ring=raw["assume_ring"])
+    agreement = None
+    if profile is not None:
+        from commbench.training.agreement import compare
+
+        agreement = compare(predictions[0].schedule, profile)
     if raw["json"]:
         import msgspec
 
         from commbench.showing.training_document import training_document
 
         document = training_document(predictions, with_schedule=raw["schedule"], gpu_memory=gpu_memory)
+        if agreement is not None:
+            from commbench.showing.agreement import agreement_document
+
+            document["trace"] = agreement_document(agreement)
         sys.stdout.write(msgspec.json.encode(document).decode() + "\n")
     else:
         from commbench.showing.training import draw, draw_schedule
 
         if raw["schedule"]:
             sys.stdout.write("\n".join(draw_schedule(each.schedule, each.priced) for each in predictions))
-        if sources or not raw["schedule"]:
+        if agreement is not None:
+            from commbench.showing.agreement import draw_agreement
+
+            sys.stdout.write(draw_agreement(predictions[0].schedule, agreement) + "\n")
+        if sources or not (raw["schedule"] or agreement):
             sys.stdout.write(draw(predictions, gpu_memory=gpu_memory, compute=words))
     refusals = dict.fromkeys(str(each.refused) for each in predictions if each.refused)
     for refusal in refusals:
         sys.stderr.write(f"commbench: {refusal}\n")
-    return ModelRefused.exit_code if refusals else 0
+    if refusals:
+        return ModelRefused.exit_code
+    return DIFFERS if agreement is not None and not agreement.agrees else 0
 
 
 def _parser() -> Parser:
@@ -65,7 +87,8 @@ def _parser() -> Parser:
         "Predict the communication of one optimizer step, collective by collective, from measured sweeps: time,\n"
         "bytes, memory, and with the time of the computation what of it is exposed. Several strategies and\n"
         "interconnects stand side by side. Without a sweep: calls and bytes only.",
-        "Exit code: 0, or 3 when an interconnect was not measured for what a step needs, or 2 for a usage error.",
+        "Exit code: 0, 1 where a trace differs from the schedule, 2 for a usage error, 3 where a sweep does not\n"
+        "answer for what a step needs.",
     )
     parser.add_argument("sweeps", nargs="*", metavar="SWEEP", help="a sweep file, or models saved by commbench fit")
     add_step_options(parser, strategies="dp,zero2,zero3")
@@ -77,6 +100,8 @@ def _parser() -> Parser:
     add("--assume-ring", action="store_true", help="price numbers of ranks that were not measured by the law of a "
         "ring on equal links; such calls count as extrapolated")  # fmt: skip
     add("--gpu-memory", metavar="SIZE", help="memory of a GPU (80GiB): marks what does not fit")
+    add("--trace", metavar="FILE", help="compare a real step, traced by PyTorch's profiler, with the schedule")
+    add("--trace-step", metavar="N", type=int, help="which ProfilerStep of the trace (default: the last)")
     add("--json", action="store_true", help="print one JSON document instead of tables")
     compute = parser.add_argument_group("computation, to see what of the communication it hides")
     add = compute.add_argument
@@ -113,6 +138,21 @@ def _compute(raw: Mapping[str, Any], asked: Steps) -> tuple[float | None, str | 
         f"counted), {tokens:g} tokens a GPU, {100 * mfu:.3g} % of {flops:.3g} a second"
     )
     return seconds, words
+
+
+def _profile(raw: Mapping[str, Any], asked: Steps) -> "Profile | None":
+    """The traced step, if one is to be compared."""
+    if raw["trace"] is None:
+        if raw["trace_step"] is not None:
+            raise UsageError("there is no trace", expected="--trace FILE with --trace-step", found="--trace-step alone",
+                             fix="add --trace FILE")  # fmt: skip
+        return None
+    if len(asked.wanted) != 1:
+        raise UsageError("a trace is of one step", expected="one --strategy and one --variant",
+                         found=f"{len(asked.wanted)} of them", fix="--strategy dp")  # fmt: skip
+    from commbench.training.profiled import read_profile
+
+    return read_profile(raw["trace"], raw["trace_step"])
 
 
 def _gpu_memory(text: str | None) -> int | None:
