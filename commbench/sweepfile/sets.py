@@ -1,7 +1,7 @@
 """Which sweeps answer together: one file a collective is normal, and several launches of one setting are too.
 
-Sweeps that share label (else the transport setting), world size, ranks per host, device, buffers, groups and backend
-are one set. Different sets stand side by side and are never mixed.
+Sweeps that share label (else the transport setting), tool, backend, world size, ranks per host, device, buffers and
+groups are one set. Different sets stand side by side and are never mixed.
 """
 
 from collections.abc import Iterable
@@ -19,6 +19,7 @@ class SetKey(NamedTuple):
     """
 
     label: str | None
+    tool: str
     backend: str | None
     world_size: int | None
     ranks_per_host: tuple[int, ...] | None
@@ -46,6 +47,7 @@ def set_key(sweep: Sweep) -> SetKey:
     header = sweep.header
     return SetKey(
         label=header.label or _text(header.transport.get("setting")),
+        tool=header.source.tool,
         backend=header.backend,
         world_size=header.world_size,
         ranks_per_host=header.ranks_per_host,

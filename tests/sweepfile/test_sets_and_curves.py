@@ -2,6 +2,7 @@
 
 from commbench.sweepfile.curves import curves_of
 from commbench.sweepfile.reader import Sweep
+from commbench.sweepfile.records import Source
 from commbench.sweepfile.sets import sets_of
 from tests.sweepfile.building import header, measurement
 
@@ -22,6 +23,7 @@ def test_another_label_world_size_device_or_buffers_is_another_set() -> None:
         {"settings": {"buffers": "same"}},
         {"groups": ((0, 1), (2, 3))},
         {"backend": "nccl"},
+        {"source": Source(tool="nccl-tests")},
     ]
     assert len(sets_of([Sweep(header()), *(Sweep(header(**change)) for change in changes)])) == 1 + len(changes)
 
