@@ -23,6 +23,7 @@ FOREIGN = {
     *("--rendezvous", "--nodes", "--format", "--help", "--version", "--map-by"),
     *("--binaries", "--launch", "--export"),
     *("--settings", "--launches", "--program", "--across", "--mca"),
+    *("--model", "--strategy", "--variant", "--set", "--parameters", "--layers", "--schedule", "--world-size"),
 }
 
 

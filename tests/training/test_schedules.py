@@ -1,11 +1,14 @@
 """Schedules without a framework: a case computed by hand, known figures of large models, and what is refused."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
+from commbench.collectives import COLLECTIVES
 from commbench.errors import UsageError
 from commbench.training.architectures import named
 from commbench.training.call import Schedule
@@ -277,3 +280,29 @@ def test_settings_are_read_as_frameworks_write_them() -> None:
     settings = {"prefetch_bucket_size": "4e5", "overlap_comm": "True", "communication_data_type": "None"}
     knobs = schedule("zero3", named("tiny"), 2, settings=settings).knobs
     assert (knobs["stage3_prefetch_bucket_size"], knobs["overlap_comm"]) == (400_000, True)
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "training.md").read_text()
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_setting_is_in_the_docs(name: str) -> None:
+    """docs/training.md lists them by strategy."""
+    rows = [row.split("|") for row in PAGE.partition("## Settings of a strategy")[2].splitlines() if f"`{name}`" in row]
+    listed = {word for row in rows if f"`{name}`" in row[1] for word in re.findall(r"`(\w+)`", row[2])}
+    assert listed == {knob.name for knob in knobs_of(name)}
+
+
+@pytest.mark.parametrize(
+    "variant", [variant for name in ("dp", "zero2", "zero3", "fsdp") for variant in variants(name)]
+)
+def test_the_table_of_volumes_holds(variant: str) -> None:
+    """docs/training.md: calls, and volumes in units of Psi, of Llama-2 7B on 8 ranks."""
+    rows = [row for row in PAGE.splitlines() if row.startswith("|") and f"| `{variant}` |" in row]
+    strategies = [name for name in ("dp", "zero2", "zero3", "fsdp") if variant in variants(name)]
+    for row, strategy in zip(rows, strategies, strict=True):
+        found = schedule(strategy, named("llama2-7b"), 8, variant, ranks_per_host=8)
+        bus = sum(COLLECTIVES[call.collective].bus_factor(call.group.size) * call.message_bytes for call in found.calls)
+        psi = 2 * found.parameters
+        expected = (f"{len(found.calls)}", f"{found.message_bytes / psi:.2f} Ψ", f"{bus / psi + 1e-6:.2f} Ψ")
+        assert tuple(cell.strip(" *") for cell in row.split("|")[5:8]) == expected

@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -20,10 +21,11 @@ def run(case: Case) -> list[Recorded]:
     """The collectives of the step that the case is about."""
     knobs = read_knobs(DdpKnobs, "dp", case.settings)
     shape = MODELS[case.model]
+    sizes: Any = knobs.bucket_cap_mb_list and list(knobs.bucket_cap_mb_list)  # whole numbers by torch's annotation only
     model = DistributedDataParallel(
         Model(shape, getattr(torch, knobs.param_dtype)),
         bucket_cap_mb=knobs.bucket_cap_mb,
-        bucket_cap_mb_list=list(knobs.bucket_cap_mb_list) if knobs.bucket_cap_mb_list else None,
+        bucket_cap_mb_list=sizes,
         find_unused_parameters=knobs.find_unused_parameters,
         static_graph=knobs.static_graph,
     )
