@@ -20,6 +20,11 @@ from commbench.training.sources import Kind, Source
 Floats = npt.NDArray[np.float64]
 
 
+# What a ring's latency is made of, in us: NCCL's own model of a call over NVLink (2.30, src/graph/tuning.cc, Simple).
+# Only their ratio counts: one number of ranks cannot tell the launch from the hops.
+BASE, HOP = 8.4, 3.4
+
+
 class Answer(NamedTuple):
     """The times of some calls of one kind.
 
@@ -137,14 +142,22 @@ def _by_ring(source: Source, kind: Kind, modes: Sequence[str | None], message_by
     bus = COLLECTIVES[kind.collective].bus_factor
     more_steps = _steps(kind.collective, kind.ranks) / _steps(kind.collective, ranks)
     more_bytes = bus(kind.ranks) / bus(ranks)
-    seconds = known.latency * more_steps + (known.seconds - known.latency) * more_bytes
-    ratio = seconds / known.seconds
+    steps = _steps(kind.collective, ranks) * HOP
+    hops = steps / (BASE + steps)  # of the latency
+    rest = (known.seconds - known.latency) * more_bytes
+
+    def ratio(growth: float) -> Floats:
+        return (known.latency * growth + rest) / known.seconds
+
+    growth = 1.0 + hops * (more_steps - 1.0)
+    likely, most, least = ratio(growth), ratio(max(1.0, more_steps)), ratio(min(1.0, more_steps))
     apart = max(kind.ranks / ranks, ranks / kind.ranks)
     assumption = (
-        f"{kind.collective} among {kind.ranks} ranks from {ranks}: a ring on links as fast as those measured (bus "
-        f"bandwidth stays, latency grows with the steps, x{more_steps:.3g})"
+        f"{kind.collective} among {kind.ranks} ranks from {ranks}: a ring on links as fast as those measured: bus "
+        f"bandwidth stays, latency is {growth:.3g} times as long (from {min(1.0, more_steps):.3g} to "
+        f"{max(1.0, more_steps):.3g} times in the interval)"
     )
     return Answer(
-        seconds, known.low * ratio, known.high * ratio, known.latency * more_steps,
+        known.seconds * likely, known.low * least, known.high * most, known.latency * growth,
         np.maximum(known.extrapolated, apart), choice.stands_in, (assumption,),
     )  # fmt: skip

@@ -116,10 +116,16 @@ def test_another_number_of_ranks_is_refused() -> None:
 
 
 def test_a_ring_may_be_assumed() -> None:
-    """From 2 to 8 ranks: 7 times the steps, and 1.75 times the bytes over each link."""
+    """From 2 to 8 ranks: 1.75 times the bytes over each link, and 7 times the two hops of NCCL's model (3.4 of 8.4)."""
     wire = source(model("all_reduce", 10 * US, 1e9))
     priced = price(step(call(group=Group("world", 8))), wire, assume_ring=True)
-    assert priced.seconds == pytest.approx(70 * US + 1.75 * KIB / 1e9)
+    latency = 10 * US * (8.4 + 7 * 6.8) / (8.4 + 6.8)
+    assert priced.seconds == pytest.approx(latency + 1.75 * KIB / 1e9)
+
+
+def test_a_ring_s_interval_goes_from_no_hops_to_nothing_but_hops() -> None:
+    priced = price(step(call(group=Group("world", 8))), source(model("all_reduce", 10 * US, 1e9)), assume_ring=True)
+    assert priced.interval == pytest.approx((10 * US + 1.75 * KIB / 1e9, 70 * US + 1.75 * KIB / 1e9))
 
 
 def test_what_a_ring_is_assumed_for_counts_as_extrapolated() -> None:
