@@ -21,10 +21,14 @@ class Doubt:
     found: str
 
 
-def doubts(setting: Setting, sweep: Sweep) -> tuple[Doubt, ...]:
-    """Everything in a sweep that contradicts its setting, or leaves it unproved; empty where it took."""
+def doubts(setting: Setting, sweep: Sweep, nvlinks_here: int | None = None) -> tuple[Doubt, ...]:
+    """Everything in a sweep that contradicts its setting, or leaves it unproved; empty where it took.
+
+    Args:
+        nvlinks_here: active NVLinks of a GPU of this host, for a sweep whose file does not tell.
+    """
     return tuple(
-        [*_variables(setting, sweep), *_paths(setting, sweep), *_nvlink(setting, sweep)]
+        [*_variables(setting, sweep), *_paths(setting, sweep), *_nvlink(setting, sweep, nvlinks_here)]
         if sweep.measurements
         else [Doubt(f"{setting.name}: nothing was measured", "measurements", "none")]
     )
@@ -99,15 +103,16 @@ def _counted(sweep: Sweep) -> str:
     return ", ".join(counts) or "nothing was counted"
 
 
-def _nvlink(setting: Setting, sweep: Sweep) -> Iterator[Doubt]:
+def _nvlink(setting: Setting, sweep: Sweep, here: int | None) -> Iterator[Doubt]:
     if setting.nvlink is None:
         return
     links = active_nvlinks(sweep)
-    if setting.nvlink and links is None:
+    links = here if links is None else links
+    if links is None:
         yield Doubt(
             f"{setting.name} is not proved: GPUs read each other's memory, but nothing says over what",
-            "NVLinks that the driver reports (pip install 'commbench[gpu]')",
-            "no state of any device in the file",
+            "what the driver reports about NVLinks (nvidia-smi topo -m, or pip install 'commbench[gpu]')",
+            "no state of any device",
         )
     elif setting.nvlink and not links:
         yield Doubt(f"{setting.name} did not take: no GPU has an active NVLink", "active NVLinks", "none")

@@ -10,6 +10,7 @@ from pathlib import Path
 from commbench.errors import CommbenchError, LaunchError
 from commbench.importing.nccl_tests.process_tree import ProcessTree
 from commbench.interconnects.marking import mark_void
+from commbench.interconnects.nvlinks import active_nvlinks_here
 from commbench.interconnects.order import Step
 from commbench.interconnects.programs import Job
 from commbench.interconnects.proof import doubts
@@ -126,7 +127,7 @@ def _judged(step: Step, here: str) -> Outcome:
         return Outcome(step, sweeps, elsewhere=True)  # on a shared file system; its own host judges it
     reasons = []
     for sweep in sweeps:
-        found = doubts(step.setting, sweep)
+        found = doubts(step.setting, sweep, active_nvlinks_here() if step.setting.nvlink is not None else None)
         if found:
             mark_void(step.file, sweep.header.sweep, step.setting.name, found)
             reasons += [doubt.reason for doubt in found]

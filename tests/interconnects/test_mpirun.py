@@ -13,6 +13,7 @@ import pytest
 
 from commbench.launching.starters import ROOT_VARIABLES
 from commbench.sweepfile.reader import Sweep, read_sweeps
+from tests.importing.runner.fakes import environment, install
 from tests.mpi.running import MPIRUN
 
 pytestmark = pytest.mark.mpi
@@ -57,7 +58,8 @@ def interconnects(folder: Path, mpirun: Path, *options: str) -> Outcome:
     done = subprocess.run(
         [sys.executable, "-m", "commbench", "interconnects", *words],
         capture_output=True, text=True, timeout=GUARD, check=False,
-        env={**os.environ, **dict.fromkeys(ROOT_VARIABLES, "1")},
+        # Ranks that wait give their core away: the other tests' ranks need it.
+        env={**os.environ, **dict.fromkeys(ROOT_VARIABLES, "1"), "OMPI_MCA_mpi_yield_when_idle": "1"},
     )  # fmt: skip
     return Outcome(done.returncode, done.stdout, done.stderr, folder)
 
@@ -74,6 +76,21 @@ def sabotaged(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     script.write_text(LOSES_VARIABLES.format(python=sys.executable, mpirun=MPIRUN))
     script.chmod(0o755)
     return interconnects(folder / "r", script, "--launches", "1")
+
+
+@pytest.fixture(scope="module")
+def nccl_tests(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """A program of nccl-tests that prints a run over NVLink, whatever its variables say."""
+    folder = tmp_path_factory.mktemp("nccl_tests")
+    binaries = install(folder / "bin", "all_reduce_perf")
+    words = ["--launch", f"{MPIRUN} -n 1", "--settings", "host,network", "--launches", "1", "-J", str(folder / "r")]
+    done = subprocess.run(
+        [sys.executable, "-m", "commbench", "interconnects", *words, "--program", "nccl-tests",
+         "--", "all_reduce", "--binaries", str(binaries), "-g", "2"],
+        capture_output=True, text=True, timeout=GUARD, check=False,
+        env=environment(**dict.fromkeys(ROOT_VARIABLES, "1")),
+    )  # fmt: skip
+    return Outcome(done.returncode, done.stdout, done.stderr, folder / "r")
 
 
 @pytest.mark.parametrize("setting", ["sm", "tcp"])
@@ -116,3 +133,13 @@ def test_the_path_that_was_taken_instead_is_named(sabotaged: Outcome) -> None:
 
 def test_both_files_are_kept_and_marked(sabotaged: Outcome) -> None:
     assert [bool(sabotaged.sweep(setting).voids) for setting in ("sm", "tcp")] == [True, True]
+
+
+def test_nccl_tests_get_the_variables_through_their_launcher(nccl_tests: Outcome) -> None:
+    variables = nccl_tests.sweep("network").header.environment["variables"]
+    assert (variables["NCCL_P2P_DISABLE"], variables["NCCL_SHM_DISABLE"]) == ("1", "1")
+
+
+def test_nccl_tests_that_went_over_nvlink_all_the_same_are_void(nccl_tests: Outcome) -> None:
+    assert nccl_tests.code == 1, nccl_tests.err
+    assert "host did not take: 0 -> 1 via P2P/direct pointer" in nccl_tests.out
