@@ -5,7 +5,7 @@ from pathlib import Path
 
 from commbench.modelling.fitting import fit_sweeps
 from commbench.modelling.model import Model
-from commbench.modelling.saved import is_saved, load
+from commbench.modelling.saved import is_saved_models, load
 from commbench.sweepfile.reader import Sweep, read_sweeps
 
 
@@ -37,9 +37,6 @@ def read_files(paths: Iterable[str | Path]) -> tuple[tuple[Model, ...], tuple[Sw
 
 def _is_saved(path: str | Path) -> bool:
     try:
-        if not Path(path).is_file():  # a pipe cannot be read twice
-            return False
-        with Path(path).open("rb") as stream:
-            return is_saved(stream.read(200))
-    except OSError:
+        return is_saved_models(path)
+    except (OSError, ValueError):
         return False  # the sweep file's reader says what is wrong

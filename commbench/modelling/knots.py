@@ -18,7 +18,7 @@ PER_OCTAVE = 4  # straight lines in log-log between knots a quarter octave apart
 MOST_BETWEEN = 64  # knots between two measured sizes, however far apart they are
 NEAR = 3  # sizes on either side whose held-out errors say how large the error here is
 SMALLEST_SPREAD = 0.002  # half the interval of log time; print rounding alone is about that
-COVERED = 0.95
+AIMED = 0.975  # of held-out errors, for 95 % of new ones: those also chose the segments, and are the smaller for it
 
 
 def knots(curve: Blend | Pieces, observed: Observed, left_out: LeftOut, weights: Floats) -> Knots:
@@ -50,7 +50,7 @@ def _spread(observed: Observed, left_out: LeftOut, weights: Floats) -> Floats:
         ordinary = np.ones_like(ordinary)
     usual = _usual(errors, ordinary)
     ratios = (errors / usual)[ordinary]
-    reach = min(1.0, COVERED * (len(ratios) + 1) / len(ratios))
+    reach = min(1.0, AIMED * (len(ratios) + 1) / len(ratios))
     half = float(np.quantile(ratios, reach)) * usual
     everywhere = np.interp(np.log(observed.sizes), np.log(observed.sizes[left_out.indices]), half)
     spread: Floats = np.maximum(everywhere, np.maximum(SMALLEST_SPREAD, 1.96 * observed.sampled))
@@ -58,8 +58,11 @@ def _spread(observed: Observed, left_out: LeftOut, weights: Floats) -> Floats:
 
 
 def _usual(errors: Floats, ordinary: npt.NDArray[np.bool_]) -> Floats:
-    """The root of the mean square of ordinary errors near each size, half of it from all sizes."""
-    everywhere = float((errors[ordinary] ** 2).mean())
+    """The root of the mean square of ordinary errors near each size, half of it what is typical of all sizes.
+
+    Typical is the median: a few wild sizes say nothing about the others.
+    """
+    everywhere = float(np.median(errors[ordinary]) ** 2)
     usual = np.empty(len(errors))
     for index in range(len(errors)):
         near = slice(max(0, index - NEAR), index + NEAR + 1)

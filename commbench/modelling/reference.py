@@ -7,6 +7,7 @@ from commbench.modelling.model import Model
 from commbench.units import format_rate
 
 ABOVE_RING = 1.05  # 372 GB/s were seen on rings that NCCL's model ends at 371
+_INSIDE = {"P2P", "SHM", "NVLS"}  # paths that stay in a host
 HELPED = ("all_reduce",)  # collectives of which a switch that adds numbers up moves each byte once, not 2(n-1)/n times
 
 
@@ -32,9 +33,10 @@ def reference(model: Model) -> Reference | None:
     A network's rate stands in no sweep file, so models over several hosts, or over a network within one, have none.
     """
     one_host = model.key.ranks_per_host is None or len(model.key.ranks_per_host) == 1
-    if model.device is None or not one_host or "NET" in (model.proved or ()) or (model.key.world_size or 0) < 2:
+    paths = {path.partition("/")[0] for path in model.proved or ()}
+    if model.device is None or not one_host or paths - _INSIDE or (model.key.world_size or 0) < 2:
         return None
-    through_host = "SHM" in (model.proved or ())
+    through_host = "SHM" in paths
     peak = host_peak(model.device) if through_host else link_peak(model.device)
     if peak is None:
         return None

@@ -13,7 +13,8 @@ from commbench.errors import SweepFileError
 from commbench.modelling.model import Model, ModelKey
 
 FORMAT = 1
-_MOST = 1 << 30  # bytes; a model takes a few KiB
+_BEGINNING = b'{"record":"models"'
+_START = 64  # bytes that hold the beginning, however it is indented
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True, tag_field="record", tag="models"):
@@ -28,13 +29,19 @@ def encode(models: tuple[Model, ...]) -> bytes:
 
 
 def save(models: tuple[Model, ...], path: str | Path) -> None:
-    """Write models to a file, which is replaced.
+    """Write models to a file. One that holds models is replaced, any other file stays as it is.
 
     Raises:
-        SweepFileError: it cannot be written.
+        SweepFileError: it cannot be written, or is something else.
     """
+    file = Path(path)
     try:
-        Path(path).write_bytes(encode(models))
+        if file.exists() and not is_saved_models(file):
+            raise SweepFileError(
+                "models are not saved over another file", expected="a new file, or one that --save wrote",
+                found=f"{path} exists and holds something else", fix="name another file after --save",
+            )  # fmt: skip
+        file.write_bytes(encode(models))
     except OSError as error:
         raise SweepFileError(
             "models cannot be saved", expected="a path that can be written", found=f"{path}: {error.strerror}",
@@ -58,9 +65,17 @@ def load(path: str | Path) -> tuple[Model, ...]:
     return decode(content, str(path))
 
 
-def is_saved(start: bytes) -> bool:
-    """Whether a file that starts so holds models."""
-    return b'"record":"models"' in b"".join(start[:200].split())
+def is_saved_models(path: str | Path) -> bool:
+    """Whether a file is one that `save` wrote. A pipe, which cannot be read twice, is not.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    file = Path(path)
+    if not file.is_file():
+        return False
+    with file.open("rb") as stream:
+        return b"".join(stream.read(_START).split()).startswith(_BEGINNING)
 
 
 def decode(content: bytes, name: str) -> tuple[Model, ...]:

@@ -50,7 +50,7 @@ def nothing_to_say(sweeps: Sequence[str], collectives: object, modes: object) ->
         "there is nothing to fit",
         expected="sweep files with times of collectives" + (f" that match {asked}" if asked else ""),
         found=f"no such times in {', '.join(map(str, sweeps))}",
-        fix="commbench show FILE prints what is in it",
+        fix="commbench show FILE prints what is in it; a log that names no collective: commbench import --collective",
     )
 
 
