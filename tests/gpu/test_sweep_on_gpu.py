@@ -64,6 +64,16 @@ def test_a_graph_of_messages_as_large_as_the_slab_is_right(tmp_path: Path) -> No
     assert [m.correct for m in sweep.measurements] == [True] * 4
 
 
+def test_large_sizes_are_measured_beside_a_matrix_product(tmp_path: Path) -> None:
+    """Twice from 1 MiB: alone, and with the product running, which lasted longer than every sample."""
+    sizes = ("-b", "512K", "-e", "4M", "-f", "2", "--limit", "50ms")
+    sweep = _sweep(tmp_path, 1, "all_gather", *sizes, "--placement", "out", "--mode", "pipelined", "--with-compute")
+    found = [(m.message_bytes >> 10, m.beside) for m in sweep.measurements]
+    assert found == [(512, None), (1024, None), (2048, None), (4096, None), (1024, "compute"), (2048, "compute"),
+                     (4096, "compute")]  # fmt: skip
+    assert not any("ended before" in note for m in sweep.measurements for note in m.notes)
+
+
 def test_two_ranks_on_one_gpu_by_accident_are_refused(tmp_path: Path) -> None:
     """Without the test option the launch stops before anything is measured."""
     if reason := _reason():
