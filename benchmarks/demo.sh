@@ -1,5 +1,5 @@
 #!/bin/sh
-# What `make demo` runs: the main job on two gloo ranks of this machine, small enough for a laptop.
+# What `make demo` runs: the main job on two gloo ranks of this machine, small enough for a laptop, and a fit of it.
 #
 #   sh benchmarks/demo.sh [BIN]     BIN: the environment's bin folder, seen from the repository root (.venv/bin)
 #
@@ -24,7 +24,15 @@ if [ "$code" -ne 0 ]; then
     [ -e "$file" ] && echo "demo: what was finished is in $file" >&2
     exit "$code"
 fi
-echo "Gloo between two processes of one machine shows what commbench does; it is no evidence about a cluster."
+echo "Latency and bandwidth fitted to it:"
+echo
+"$bin/commbench" fit "$file"
+fit=$?
+[ "$fit" -eq 0 ] || [ "$fit" -eq 3 ] || exit "$fit"   # 3: a curve has no model; its reason stands above
+echo
+echo "Gloo between two processes of one machine shows what commbench does; neither its times nor these fits are"
+echo "evidence about a cluster."
 echo "The sweep file: $file"
 echo "Next:           $bin/commbench show $file --format markdown     (or csv, json, nccl-tests)"
+echo "                $bin/commbench predict $file --collective all_reduce --size 1G"
 echo "With N GPUs:    $bin/torchrun --standalone --nproc-per-node N -m commbench.sweep -b 8 -e 8G -f 2 -J sweep.jsonl"

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from commbench.modelling.model import Model, ModelKey, Prediction
 from commbench.modelling.predicting import predict
-from commbench.modelling.scaling import ScalingRefused, families, fit_scaling
+from commbench.modelling.scaling import Scaling, ScalingRefused, families, fit_scaling
 
 _NOT_MEASURED = "this collective was not measured"
 
@@ -16,14 +16,14 @@ class Forecast(NamedTuple):
     Attributes:
         key: whose answer; its world size is the one that was asked for.
         prediction: None where refused.
-        from_world_sizes: the measured numbers of ranks a scaling law comes from, None where the number was measured.
+        scaling: the law of several numbers of ranks that answers, None where this number was measured.
     """
 
     key: ModelKey
     message_bytes: int
     prediction: Prediction | None
     refused: str | None = None
-    from_world_sizes: tuple[int, ...] | None = None
+    scaling: Scaling | None = None
 
 
 def chosen(models: Iterable[Model], collectives: Sequence[str], modes: Sequence[str]) -> tuple[Model, ...]:
@@ -64,8 +64,7 @@ def _scaled(family: tuple[Model, ...], sizes: Sequence[int], world_size: int) ->
     except ScalingRefused as refused:
         reason = f"{refused.wrong}: expected {refused.expected}, found {refused.found}"
         return [Forecast(key, size, None, reason) for size in sizes]
-    ranks = tuple(world.ranks for world in law.worlds)
-    return [Forecast(key, size, law.predict(size, world_size), None, ranks) for size in sizes]
+    return [Forecast(key, size, law.predict(size, world_size), None, law) for size in sizes]
 
 
 def _nobody(collective: str, world_size: int | None) -> ModelKey:

@@ -68,6 +68,11 @@ class Scaling(NamedTuple):
         """The measured worlds, ascending."""
         return tuple(world_of(model.key) for model in self.models)
 
+    @property
+    def world_sizes(self) -> tuple[int, ...]:
+        """The measured numbers of ranks, ascending."""
+        return tuple(world.ranks for world in self.worlds)
+
     def predict(self, message_bytes: float, ranks: int) -> Prediction:
         """The time of one call of a size among so many ranks, with its 95 % interval.
 
@@ -98,6 +103,17 @@ def families(models: Sequence[Model]) -> tuple[tuple[Model, ...], ...]:
         same = model.key._replace(world_size=0, ranks_per_host=None)
         grouped.setdefault((same, model.device, model.backend), []).append(model)
     return tuple(tuple(family) for family in grouped.values())
+
+
+def scalings(models: Sequence[Model]) -> tuple[Scaling, ...]:
+    """The laws of all families of models that have one."""
+    found = []
+    for family in families(models):
+        try:
+            found.append(fit_scaling(family))
+        except ScalingRefused:
+            continue
+    return tuple(found)
 
 
 def fit_scaling(family: Sequence[Model]) -> Scaling:

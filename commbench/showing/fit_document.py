@@ -8,11 +8,14 @@ import msgspec
 from commbench.modelling.forecasts import Forecast
 from commbench.modelling.model import Model
 from commbench.modelling.reference import reference
+from commbench.modelling.scaling import Scaling, scalings
 
 
 def fit_json(models: Iterable[Model]) -> str:
-    """`{"models": [...]}`, one entry a curve; what a refused one lacks is null."""
-    return _json({"models": [_model(model) for model in models]})
+    """`{"models": [...], "scaling": [...]}`, one entry a curve and a law; what a refused one lacks is null."""
+    known = tuple(models)
+    laws = [{**law.key._asdict(), **_scaling(law)} for law in scalings(known)]
+    return _json({"models": [_model(model) for model in known], "scaling": laws})
 
 
 def predict_json(forecasts: Iterable[Forecast]) -> str:
@@ -46,8 +49,24 @@ def _forecast(forecast: Forecast) -> dict[str, Any]:
         "interval": known and known.interval,
         "extrapolated": None if known is None else known.is_extrapolated,
         "extrapolated_by": known and known.extrapolated,
-        "from_world_sizes": forecast.from_world_sizes,
+        "scaling": forecast.scaling and _scaling(forecast.scaling),
         "refused": forecast.refused,
+    }
+
+
+def _scaling(law: Scaling) -> dict[str, Any]:
+    """A law of several numbers of ranks. A constant that these worlds do not have is null."""
+    constants = law.constants
+    return {
+        "law": law.law.name,
+        "from_world_sizes": law.world_sizes,
+        "launch_seconds": constants.launch,
+        "hop_seconds": constants.hop,
+        "host_hop_seconds": constants.host_hop or None,
+        "link_bytes_per_second": 1.0 / constants.link if constants.link else None,
+        "host_link_bytes_per_second": 1.0 / constants.host_link if constants.host_link else None,
+        "largest_world_error": law.error,
+        "also_possible": [other.name for other, _ in law.others],
     }
 
 

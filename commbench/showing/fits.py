@@ -8,6 +8,7 @@ from commbench.modelling.model import Interval, Model
 from commbench.modelling.reference import reference
 from commbench.showing.grid import Cells, grid
 from commbench.showing.heading import clean
+from commbench.showing.scaling_table import scaling_pages
 from commbench.units import GIGABYTE_PER_SECOND, MICROSECOND, format_size_short
 
 _HEAD = (
@@ -27,9 +28,10 @@ _WORDS = 6  # columns of words
 
 def draw(models: Sequence[Model], *, with_reference: bool = False) -> str:
     """The tables of all sets, each below its heading, and what to know about its models."""
-    return "\n".join(
+    pages = [
         _set_page(title, list(of_set), with_reference=with_reference) for title, of_set in groupby(models, key=_title)
-    )
+    ]
+    return "\n".join([*pages, *scaling_pages(models)])
 
 
 def _set_page(title: str, models: Sequence[Model], *, with_reference: bool) -> str:

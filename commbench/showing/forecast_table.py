@@ -42,8 +42,10 @@ def _beyond(forecast: Forecast) -> str:
     if known is None or not known.is_extrapolated:
         return ""
     words = f"yes, {known.extrapolated:.3g} times beyond what was measured"
-    if forecast.from_world_sizes:
-        words += f" (law of {', '.join(map(str, forecast.from_world_sizes))} ranks)"
+    law = forecast.scaling
+    if law is not None:
+        measured = ", ".join(map(str, law.world_sizes))
+        words += f"; {law.law.name} law of {measured} ranks, {100 * law.error:.0f} % off on the largest held out"
     return words
 
 

@@ -91,7 +91,9 @@ def test_another_number_of_ranks_is_predicted_from_three(tmp_path: Path, capsys:
     """2, 4 and 8 ranks in a ring, to 16."""
     (only,) = answer(capsys, "predict", written(tmp_path, 2, 4, 8), "--size", "1M", "--world-size", "16")["predictions"]
     assert only["seconds"] == about(30e-5 + 30 / 16 * (1 << 20) / 1e10, rel=0.05)
-    assert (only["world_size"], only["from_world_sizes"], only["extrapolated"]) == (16, [2, 4, 8], True)
+    assert (only["world_size"], only["extrapolated"], only["extrapolated_by"]) == (16, True, 2.0)
+    assert (only["scaling"]["law"], only["scaling"]["from_world_sizes"]) == ("ring", [2, 4, 8])
+    assert only["scaling"]["largest_world_error"] < 0.01
 
 
 def test_another_number_of_ranks_is_refused_from_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,6 +112,15 @@ def test_fit_prints_a_table_with_units(capsys: pytest.CaptureFixture[str]) -> No
     assert re.search(r"latency +95 % +bandwidth", page)
     assert "NVLink 4, 18 links" in page
     assert "1 outlier" in page
+
+
+def test_fit_prints_the_law_over_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Three numbers of ranks: a table and an entry of the document."""
+    file = written(tmp_path, 2, 4, 8)
+    assert main(["fit", file]) == 0
+    assert re.search(r"2, 4, 8 +ring", capsys.readouterr().out)
+    (law,) = answer(capsys, "fit", file)["scaling"]
+    assert (law["law"], law["hop_seconds"]) == ("ring", about(1e-5, rel=0.05))
 
 
 def test_fit_names_what_it_refuses(capsys: pytest.CaptureFixture[str]) -> None:
