@@ -12,7 +12,7 @@ from commbench.collectives import COLLECTIVES
 from commbench.importing.collecting import Collector, gathered
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
 from commbench.importing.foreign_names import our_collective
-from commbench.importing.printed import Printed, figure, is_rate, reported, seconds, size
+from commbench.importing.printed import LONGEST_ROW, Printed, figure, is_rate, reported, seconds, size
 from commbench.importing.rows import whole
 from commbench.importing.stating import collective, ranks
 from commbench.units import GIGABYTE_PER_SECOND, MICROSECOND
@@ -81,6 +81,8 @@ def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
             continue
         elif _WARNING.search(line.text):
             table.warnings.append(line)
+        elif len(line.text) > LONGEST_ROW:
+            continue
         elif table.unit and (_ROW.search(line.text) or _CUT.search(line.text)):
             table.body.append(line)
     if table is not None:

@@ -13,7 +13,7 @@ from commbench.dtypes import ELEMENT_BYTES
 from commbench.importing.collecting import Collector, gathered
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
 from commbench.importing.foreign_names import our_collective
-from commbench.importing.printed import Printed, figure, is_rate, ranks_that_fit, reported, seconds
+from commbench.importing.printed import LONGEST_ROW, Printed, figure, is_rate, ranks_that_fit, reported, seconds
 from commbench.importing.rows import whole
 from commbench.importing.stating import collective, ranks
 from commbench.units import GIGABYTE_PER_SECOND, MICROSECOND
@@ -80,7 +80,10 @@ def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
     for line in lines:
         if "COMMS-RES" not in line.text:
             continue
-        if header := _HEADER.search(line.text):
+        if len(line.text) > LONGEST_ROW:
+            table = table or _Table("")
+            table.rejects.append(Reject(line.number, "a line of results that is too long to be one"))
+        elif header := _HEADER.search(line.text):
             names = tuple(_NAMES.findall(header["names"]))
             if table is not None:
                 yield table

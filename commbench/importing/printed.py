@@ -14,6 +14,7 @@ from commbench.units import GIB, KIB, MIB, TIB
 _NUMBER = re.compile(r"\d{1,25}(?:\.\d{0,25})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _SIZE = re.compile(r"(\d{1,19}(?:\.\d{1,9})?) {0,4}(B|[KMGT]i?B)", re.ASCII)
 _HUNDREDTH = 0.01
+LONGEST_ROW = 2000  # characters; a longer line is no row, and searching it for one would take long
 _ENDLESS = 1e300  # beyond it sums and squares overflow; no tool prints that
 _BINARY = {"B": 1, "K": KIB, "M": MIB, "G": GIB, "T": TIB}
 

@@ -58,3 +58,8 @@ def test_vectors_of_param_have_a_factor_of_their_own() -> None:
         row = f"COMMS-RES-{name}-int32 16777216 524288 120.5 121.3 122.9 119.0 123.4 139.230 139.230 0.0"
         (run,) = reading(param, f"\t{row}\n\n").runs
         assert (run.collective, run.world_size, run.world_size_basis) == (collective, 8, "count")
+
+
+def test_an_endless_line_is_refused_without_a_search() -> None:
+    """A log whose line ends were lost is no row, and takes no time."""
+    assert refused(reading(param, "COMMS-RES-all_reduce-" * 200 + "\n\n")) == [1]
