@@ -12,7 +12,9 @@ from commbench.measuring.command_line import parser
 from commbench.measuring.options import DEFAULT_GRAPH_CALLS
 from commbench.measuring.payload import PERIOD, Payload
 from commbench.measuring.stopping import Rule
+from commbench.replaying.options import command_line as replay_command_line
 from commbench.showing import bound, machine, noise, skew
+from commbench.verbs import training
 from mpi.sweep import EXTRAS
 
 ROOT = Path(__file__).parents[1]
@@ -60,7 +62,12 @@ def test_links_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))], ids=lambda page: page.name)
 def test_long_options_exist(page: Path) -> None:
     """An option that a page names is one that the program has."""
-    known = {option for action in parser("commbench.sweep", EXTRAS)._actions for option in action.option_strings}
+    parsers = (
+        parser("commbench.sweep", EXTRAS),
+        training.command_line(),
+        replay_command_line("commbench.replay", EXTRAS),
+    )
+    known = {option for each in parsers for action in each._actions for option in action.option_strings}
     named = set(re.findall(r"(?<![\w-])--[a-z][\w-]+", page.read_text()))
     assert named - known - FOREIGN == set()
 

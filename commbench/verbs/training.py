@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
         CommbenchError: for options that make no sense and files that cannot be read.
     """
-    raw = vars(_parser().parse_intermixed_args(sys.argv[1:] if argv is None else list(argv)))
+    raw = vars(command_line().parse_intermixed_args(sys.argv[1:] if argv is None else list(argv)))
     asked = steps_of(raw)
     compute, words = _compute(raw, asked)
     gpu_memory = _gpu_memory(raw["gpu_memory"])
@@ -81,7 +81,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return DIFFERS if agreement is not None and not agreement.agrees else 0
 
 
-def _parser() -> Parser:
+def command_line() -> Parser:
+    """The parser, for `-h` and tests."""
     parser = Parser(
         "commbench training",
         "Predict the communication of one optimizer step, collective by collective, from measured sweeps: time,\n"
