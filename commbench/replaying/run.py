@@ -19,7 +19,7 @@ from commbench.training.pricing import PricedStep, price
 from commbench.training.replayed import Floats, Replay
 from commbench.training.sources import Source, read_sources
 
-SHORT = Rule(limit=0.05, check=False)  # s a kind and replay: five of them see as much as a sweep's one
+SHORT = Rule(samples=3, warm_up=2, check=False)  # before each of five replays, so 15 samples in all
 
 
 def replay(options: ReplayOptions, launched: Launched, world: World) -> Replay:

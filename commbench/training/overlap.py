@@ -122,9 +122,14 @@ def _passes(step: PricedStep, compute_seconds: float) -> Iterator[tuple[Phase, f
 
 
 def _moments(step: PricedStep, numbers: Sequence[int]) -> list[_Moment]:
-    calls = [(number, step.calls[number].call) for number in numbers]
-    opening = [_Moment(call.opens, number, False) for number, call in calls]
-    return sorted(opening + [_Moment(max(call.opens, call.closes), number, True) for number, call in calls])
+    """When calls open and close. A call cannot be issued before the calls before it on its stream."""
+    moments: list[_Moment] = []
+    issued: dict[str, float] = {}
+    for number in numbers:
+        call = step.calls[number].call
+        opens = issued[call.stream] = max(call.opens, issued.get(call.stream, 0.0))
+        moments += [_Moment(opens, number, False), _Moment(max(opens, call.closes), number, True)]
+    return sorted(moments)
 
 
 def _may_overlap(priced: PricedCall) -> bool:

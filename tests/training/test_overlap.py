@@ -35,6 +35,11 @@ def test_calls_of_one_stream_wait_for_each_other() -> None:
     assert seconds(*(call(opens=0.5) for _ in range(4))) == pytest.approx(100e-3)
 
 
+def test_calls_of_one_stream_are_issued_in_order() -> None:
+    """A bucket that is ready at once waits behind one that is ready last: both are exposed."""
+    assert seconds(call(opens=1.0), call(opens=0.0)) == pytest.approx(110e-3)
+
+
 def test_calls_of_two_streams_run_together() -> None:
     calls = [call(opens=0.5, stream=name) for name in ("a", "a", "b", "b")]
     assert seconds(*calls) == pytest.approx(90e-3)
