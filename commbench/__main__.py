@@ -22,6 +22,7 @@ VERBS = {
     "fit": ("commbench.verbs.fit", "latency and bandwidth of each collective, with intervals"),
     "predict": ("commbench.verbs.predict", "the time of a message, from sweeps or saved models"),
     "training": ("commbench.verbs.training", "predict the communication of a training step from sweeps"),
+    "replay": ("commbench.replay", "issue a step's collectives; torchrun ... -m commbench.replay"),
     "interconnects": ("commbench.verbs.interconnects", "the same sweep with and without NVLink, proved and compared"),
     "compare": ("commbench.verbs.compare", "compare sweeps: ratios, significance, crossover, verdict"),
     "doctor": ("commbench.doctor", "look at launcher, devices and libraries before measuring"),

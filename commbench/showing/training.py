@@ -52,7 +52,7 @@ def draw_schedule(schedule: Schedule, priced: PricedStep | None = None) -> str:
 def _heading(predictions: Sequence[StepPrediction], compute: str | None) -> list[str]:
     first = predictions[0].schedule
     ranks = ", ".join(map(str, dict.fromkeys(each.schedule.world_size for each in predictions)))
-    lines = [f"one optimizer step of {clean(first.model)}: {first.parameters:,} parameters (Ψ), {ranks} ranks"]
+    lines = [f"one optimizer step of {clean(first.model)}: {first.parameters:,} parameters (Ψ), ranks: {ranks}"]
     modes = {each.source: each.priced.mode for each in predictions if each.priced}
     lines += [f"{clean(name or '')}: priced in mode {mode or 'not stated'}" for name, mode in modes.items()]
     return [*lines, f"computation: {compute}"] if compute else lines

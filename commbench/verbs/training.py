@@ -36,6 +36,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     if profile is not None and world_size is None:
         world_size = profile.world_size
     sources = read_sources(raw["sweeps"])
+    if raw["sweeps"] and not sources:
+        raise ModelRefused("nothing can be priced from these files", expected="measured curves",
+                           found="none that can be used", fix="commbench show FILE says what they hold")  # fmt: skip
+    for source in sources:
+        if world_size is None and not source.world_sizes:
+            raise ModelRefused(f"{source.name} does not say among how many ranks it was measured",
+                               expected="the number of ranks", found="none in the file",
+                               fix="import it again with --world-size N")  # fmt: skip
     if not sources and world_size is None:
         raise UsageError("the number of ranks is not known", expected="a sweep, or --world-size N", found="neither",
                          fix="--world-size 8")  # fmt: skip

@@ -127,6 +127,25 @@ def test_a_collective_that_was_not_measured_is_named(tmp_path: Path, capsys: pyt
     assert "reduce was not measured" in error(capsys, *words, code=3)
 
 
+def test_files_without_measurements_answer_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are not taken for no file at all."""
+    lines = [line for line in Path(NVLINK).read_text().splitlines(True) if '"record":"measurement"' not in line]
+    (tmp_path / "empty.jsonl").write_text("".join(lines))
+    words = (str(tmp_path / "empty.jsonl"), "--model", "tiny", "--world-size", "2")
+    assert "nothing can be priced" in error(capsys, *words, code=3)
+
+
+def test_a_sweep_of_unknown_ranks_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = Path(NVLINK).read_text().replace('"world_size":2', '"world_size":null')
+    (tmp_path / "unknown.jsonl").write_text(text)
+    assert "among how many ranks" in error(capsys, str(tmp_path / "unknown.jsonl"), "--model", "tiny", code=3)
+
+
+def test_one_rank_communicates_for_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    (found,) = predictions(capsys, NVLINK, "--model", "tiny", "--strategy", "dp", "--world-size", "1")
+    assert (found["seconds"], found["latency_share"]) == (0.0, None)
+
+
 def test_one_refusal_leaves_the_others_their_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [line for line in Path(NVLINK).read_text().splitlines(True) if '"collective":"reduce",' not in line]
     (tmp_path / "short.jsonl").write_text("".join(lines))
