@@ -9,8 +9,8 @@ from commbench.importing.nccl_layout import Layout
 from commbench.importing.nccl_rows import Figures, Kind
 
 _SIZE = r"(\d{1,18})"
-_FIGURE = r"(\d+(?:\.\d*)?(?:e[+-]\d\d)?)"
-_CHECK = r"(\d+(?:\.\d*)?(?:e[+-]\d\d)?|N/A)"
+_FIGURE = r"(\d+(?:\.\d*)?)"
+_CHECK = r"(\d+|N/A)"
 _OF_PREAMBLE = {"size": _SIZE, "count": _SIZE, "type": r"([a-z]\w*)", "redop": r"([a-z]\w*)", "root": r"(-?\d{1,7})"}
 _HALVES = tuple(0.5 * 10.0**-decimals for decimals in range(20))
 
@@ -24,7 +24,7 @@ class FastRows:
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._kinds: dict[tuple[str | None, str | None, str | None], Kind] = {}
+        self._kinds: dict[tuple[str, ...], Kind] = {}
         self._plain = layout.columns in (("time", "algbw", "busbw", "#wrong"), ("time", "algbw", "busbw", "wrong"))
         self.usual = (
             set(layout.preamble) <= set(_OF_PREAMBLE)
@@ -57,28 +57,26 @@ class FastRows:
         return size, int(tokens[1]), kind, (first, second)
 
     def _kind(self, words: tuple[str, ...]) -> Kind:
-        said = dict(zip(self._names, words, strict=True))
-        key = (said.get("type"), said.get("redop"), said.get("root"))
-        kind = self._kinds.get(key)
+        kind = self._kinds.get(words)
         if kind is None:
-            root = key[2]
-            kind = self._kinds[key] = Kind(key[0], key[1], None if root is None else int(root))
+            said = dict(zip(self._names, words, strict=True))
+            root = said.get("root")
+            kind = Kind(said.get("type"), said.get("redop"), None if root is None else int(root))
+            self._kinds[words] = kind
         return kind
 
 
 def _figures(tokens: tuple[str, ...]) -> Figures | None:
     time, algbw, busbw, wrong = tokens
-    if "e" in time or len(time) > 15:
+    if len(time) > 15 or len(algbw) > 18 or len(busbw) > 18:
         return None
     if wrong == "0":
         count: int | None = 0
     elif wrong == "N/A":
         count = None
-    elif wrong.isdigit() and len(wrong) < 19:
+    elif len(wrong) < 19:
         count = int(wrong)
     else:
-        return None
-    if "e" in algbw or "e" in busbw or len(algbw) > 18 or len(busbw) > 18:
         return None
     seconds = float(time + "e-6")
     if seconds > 1e9:

@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 MEAN_OVER_RANKS = "mean over ranks"
 _UNCHECKED, _FAILED_UNCOUNTED = -1, -2
 _PLACEMENTS: tuple[Placement | None, ...] = (None, "out", "in")
+_LINE, _SIZE, _COUNT, _CHECK, _CYCLE, _KIND = range(6)
 _SECONDS, _ALGBW, _BUSBW, _TIME_HALF, _ALGBW_HALF, _BUSBW_HALF = range(6)
 
 
@@ -80,9 +81,9 @@ class RowTable(Sequence[Row]):
         self.notes: dict[int, tuple[str, ...]] = {}
         self._kind_numbers: dict[Kind, int] = {}
         self._extra: dict[int, dict[str, Any]] = {}
-        self._whole = tuple(array("q") for _ in range(6))  # line, size, count, wrong, cycle, kind
+        self._whole = array("q")  # of each row line, size, count, wrong, cycle, kind
         self._placements = bytearray()
-        self._figures = tuple(array("d") for _ in range(6))
+        self._figures = array("d")  # of each row the six that Figures begins with
 
     def kind_number(self, kind: Kind) -> int:
         """The number of a kind of row, a new one where it is new."""
@@ -96,10 +97,8 @@ class RowTable(Sequence[Row]):
         self, line: int, size: int, count: int, kind: int, cycle: int, placement: Placement | None, figures: Figures
     ) -> None:
         """Append one placement of a printed row."""
-        for column, value in zip(self._whole, (line, size, count, _check(figures), cycle, kind), strict=True):
-            column.append(value)
-        for values, figure in zip(self._figures, figures[:6], strict=True):
-            values.append(figure)
+        self._whole.extend((line, size, count, _check(figures), cycle, kind))
+        self._figures.extend(figures[:6])
         self._placements.append(_PLACEMENTS.index(placement))
         if figures.reported:
             self._extra[len(self._placements) - 1] = figures.reported
@@ -116,15 +115,10 @@ class RowTable(Sequence[Row]):
     ) -> None:
         """Append both placements of a plain row."""
         first, second = both
-        lines, sizes, counts, checks, cycles, kinds = self._whole
-        lines.extend((line, line))
-        sizes.extend((size, size))
-        counts.extend((count, count))
-        checks.extend((_check(first), _check(second)))
-        cycles.extend((cycle, cycle))
-        kinds.extend((kind, kind))
-        for values, one, other in zip(self._figures, first[:6], second[:6], strict=True):
-            values.extend((one, other))
+        self._whole.extend(
+            (line, size, count, _check(first), cycle, kind, line, size, count, _check(second), cycle, kind)
+        )
+        self._figures.extend(first[:6] + second[:6])
         self._placements.extend(map(_PLACEMENTS.index, placements))
 
     def __len__(self) -> int:
@@ -156,12 +150,12 @@ class RowTable(Sequence[Row]):
             )
             for kind in self.kinds
         ]
-        algbws, busbws = self._figures[_ALGBW], self._figures[_BUSBW]
-        seconds, statistic, notes = self._figures[_SECONDS], self.statistic, self.notes
-        lines, sizes, counts, checks, cycles, kinds = self._whole
+        whole, figures, statistic, notes = self._whole, self._figures, self.statistic, self.notes
         for place in places:
-            dtype, op, root = common[kinds[place]]
-            wrong, count, algbw, busbw = checks[place], counts[place], algbws[place], busbws[place]
+            at = 6 * place
+            line, size, count, wrong, cycle, number = whole[at : at + 6]
+            seconds, algbw, busbw = figures[at : at + 3]
+            dtype, op, root = common[number]
             reported: dict[str, Any] = {"count": count} if count >= 0 else {}
             if algbw == algbw:  # nan is what was not printed
                 reported["algbw"] = algbw
@@ -170,9 +164,9 @@ class RowTable(Sequence[Row]):
             if place in self._extra:
                 reported.update(self._extra[place])
             yield Row(
-                line=lines[place],
-                message_bytes=sizes[place],
-                seconds=seconds[place],
+                line=line,
+                message_bytes=size,
+                seconds=seconds,
                 placement=_PLACEMENTS[self._placements[place]],
                 dtype=dtype,
                 op=op,
@@ -182,7 +176,7 @@ class RowTable(Sequence[Row]):
                 statistic=statistic,
                 reported=reported,
                 notes=notes.get(place, ()),
-                cycle=cycles[place],
+                cycle=cycle,
             )
 
     def chosen(self, indices: Sequence[int], cycles: Sequence[int] | None = None) -> "RowTable":
@@ -190,11 +184,12 @@ class RowTable(Sequence[Row]):
         table = RowTable()
         table.statistic, table.with_op = self.statistic, self.with_op
         table.kinds, table._kind_numbers = list(self.kinds), dict(self._kind_numbers)
-        table._whole = tuple(array("q", (column[i] for i in indices)) for column in self._whole)
-        if cycles is not None:
-            table._whole = (*table._whole[:4], array("q", cycles), table._whole[5])
+        for place in indices:
+            table._whole.extend(self._whole[6 * place : 6 * place + 6])
+            table._figures.extend(self._figures[6 * place : 6 * place + 6])
+        for place, cycle in enumerate(cycles or ()):
+            table._whole[6 * place + _CYCLE] = cycle
         table._placements = bytearray(self._placements[i] for i in indices)
-        table._figures = tuple(array("d", (values[i] for i in indices)) for values in self._figures)
         table._extra = {new: self._extra[old] for new, old in enumerate(indices) if old in self._extra}
         table.notes = {new: self.notes[old] for new, old in enumerate(indices) if old in self.notes}
         return table
@@ -205,23 +200,23 @@ class RowTable(Sequence[Row]):
 
     @property
     def lines(self) -> Sequence[int]:
-        """Where each row stands."""
-        return self._whole[0]
+        """Where each row stands; made anew at each asking, as all columns are."""
+        return self._whole[_LINE::6]
 
     @property
     def sizes(self) -> Sequence[int]:
         """The size of each row (bytes)."""
-        return self._whole[1]
+        return self._whole[_SIZE::6]
 
     @property
     def counts(self) -> Sequence[int]:
         """The elements of each row as printed, -1 where none is."""
-        return self._whole[2]
+        return self._whole[_COUNT::6]
 
     @property
     def kind_numbers(self) -> Sequence[int]:
         """The kind of each row."""
-        return self._whole[5]
+        return self._whole[_KIND::6]
 
     @property
     def placements(self) -> bytes:
@@ -230,33 +225,35 @@ class RowTable(Sequence[Row]):
 
     def keys(self) -> Iterator[tuple[int, int, int]]:
         """Size, kind and cycle of each placement: two of the same are one printed row."""
-        return zip(self._whole[1], self._whole[5], self._whole[4], strict=True)
+        return zip(self._whole[_SIZE::6], self._whole[_KIND::6], self._whole[_CYCLE::6], strict=True)
 
     @property
     def used_kinds(self) -> list[Kind]:
         """The kinds of its rows, in the order in which they were first seen."""
-        used = set(self._whole[5])
+        used = set(self._whole[_KIND::6])
         return [kind for number, kind in enumerate(self.kinds) if number in used]
 
     def checked(self, placement: Placement | None) -> bool:
         """Whether any row of a placement was checked."""
         code = 0 if placement is None else 1 if placement == "out" else 2
-        return any(w != _UNCHECKED for w, p in zip(self._whole[3], self._placements, strict=True) if p == code)
+        return any(w != _UNCHECKED for w, p in zip(self._whole[_CHECK::6], self._placements, strict=True) if p == code)
 
     @property
     def wrong_rows(self) -> int:
         """Rows with wrong values."""
-        return sum(1 for wrong in self._whole[3] if wrong not in (0, _UNCHECKED))
+        return sum(1 for wrong in self._whole[_CHECK::6] if wrong not in (0, _UNCHECKED))
 
     def scale_seconds(self, factor: float) -> None:
         """Multiply every time, where the unit turned out to be another."""
-        for place in (_SECONDS, _TIME_HALF):
-            self._figures[place][:] = array("d", (value * factor for value in self._figures[place]))
+        self._scale((_SECONDS, _TIME_HALF), factor)
 
     def scale_bandwidths(self, factor: float) -> None:
         """Multiply both bandwidths, where their unit turned out to be another."""
-        for place in (_ALGBW, _BUSBW, _ALGBW_HALF, _BUSBW_HALF):
-            self._figures[place][:] = array("d", (value * factor for value in self._figures[place]))
+        self._scale((_ALGBW, _BUSBW, _ALGBW_HALF, _BUSBW_HALF), factor)
+
+    def _scale(self, columns: tuple[int, ...], factor: float) -> None:
+        for column in columns:
+            self._figures[column::6] = array("d", (value * factor for value in self._figures[column::6]))
 
     def judge_errors(self, *, failed: bool, limit: float, limit_16: float) -> None:
         """Turn printed magnitudes of error into verdicts, as the tool's footer says.
@@ -266,23 +263,22 @@ class RowTable(Sequence[Row]):
                 and about the others nothing is known. Otherwise every row with an error printed is right.
             limit, limit_16: for dtypes of more than 16 bits, and of 16 or less.
         """
-        checks = self._whole[3]
         for index, extra in self._extra.items():
             error = extra.get("error")
-            if not isinstance(error, float) or checks[index] != _UNCHECKED:
+            if not isinstance(error, float) or self._whole[6 * index + _CHECK] != _UNCHECKED:
                 continue
-            width = self.kinds[self._whole[5][index]].element_bytes
+            width = self.kinds[self._whole[6 * index + _KIND]].element_bytes
             if not failed:
-                checks[index] = 0
+                self._whole[6 * index + _CHECK] = 0
             elif error > (limit_16 if width is not None and width <= 2 else limit):
-                checks[index] = _FAILED_UNCOUNTED
+                self._whole[6 * index + _CHECK] = _FAILED_UNCOUNTED
 
     def column(self, name: str) -> Floats:
         """`seconds`, `algbw`, `busbw` and `..._half` of every row as one array; `size` and `count` too."""
         if name in ("size", "count"):
-            return np.array(self._whole[1 if name == "size" else 2], dtype=np.float64)
+            return np.array(self._whole[(_SIZE if name == "size" else _COUNT) :: 6], dtype=np.float64)
         order = ("seconds", "algbw", "busbw", "seconds_half", "algbw_half", "busbw_half")
-        return np.array(self._figures[order.index(name)], dtype=np.float64)
+        return np.array(self._figures[order.index(name) :: 6], dtype=np.float64)
 
 
 def _check(figures: Figures) -> int:

@@ -128,13 +128,11 @@ def _series(rows: RowTable, banner: Banner, copies: int) -> Split | None:
     """The series of a table where they overlap, by printed row; None where one program printed it."""
     if banner.reporter:  # a file of its own that one process writes, each placement on its line
         return None
-    lines, firsts = rows.lines, []
+    lines, sizes, kinds, firsts = rows.lines, rows.sizes, rows.kind_numbers, []
     for place, line in enumerate(lines):
         if not place or line != lines[place - 1]:
             firsts.append(place)
-    found = split(
-        [rows.sizes[place] for place in firsts], [rows.kind_numbers[place] for place in firsts], _step(banner)
-    )
+    found = split([sizes[place] for place in firsts], [kinds[place] for place in firsts], _step(banner))
     if not found.overlapping and not (copies > 1 and len(found.series) == copies):
         return None
     ends = [*firsts[1:], len(rows)]
@@ -154,9 +152,9 @@ def _step(banner: Banner) -> tuple[str, int] | None:
 def _part(rows: RowTable, places: Sequence[int]) -> RowTable:
     seen: Counter[tuple[int, int, int]] = Counter()
     cycles = []
-    placements = rows.placements
+    sizes, kinds, placements = rows.sizes, rows.kind_numbers, rows.placements
     for place in places:
-        key = (rows.sizes[place], rows.kind_numbers[place], placements[place])
+        key = (sizes[place], kinds[place], placements[place])
         cycles.append(seen[key])
         seen[key] += 1
     return rows.chosen(places, cycles)

@@ -108,7 +108,7 @@ def measurement(row: Row, run: Run, sweep: str, calls: int | None) -> Measuremen
         cycle=row.cycle,
         notes=row.notes,
         statistic=row.statistic or None,
-        reported=dict(row.reported) or None,
+        reported=(row.reported if type(row.reported) is dict else dict(row.reported)) or None,
     )
 
 
