@@ -14,7 +14,7 @@ from commbench.measuring.payload import PERIOD, Payload
 from commbench.measuring.stopping import Rule
 from commbench.replaying.options import command_line as replay_command_line
 from commbench.showing import bound, machine, noise, skew
-from commbench.verbs import training
+from commbench.verbs import importing, training
 from mpi.sweep import EXTRAS
 
 ROOT = Path(__file__).parents[1]
@@ -24,6 +24,7 @@ FOREIGN = {
     *("--standalone", "--nproc-per-node", "--nnodes", "--rdzv-backend", "--rdzv-endpoint"),
     *("--rendezvous", "--nodes", "--format", "--help", "--version", "--map-by"),
     *("--binaries", "--launch", "--export"),
+    *("--size", "--save", "--collective", "--reference"),
     *("--settings", "--launches", "--program", "--across", "--mca"),
     *("--model", "--strategy", "--variant", "--set", "--parameters", "--layers", "--schedule", "--world-size"),
 }
@@ -65,6 +66,7 @@ def test_long_options_exist(page: Path) -> None:
     parsers = (
         parser("commbench.sweep", EXTRAS),
         training.command_line(),
+        importing.command_line(),
         replay_command_line("commbench.replay", EXTRAS),
     )
     known = {option for each in parsers for action in each._actions for option in action.option_strings}

@@ -15,7 +15,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
         CommbenchError: for options that make no sense, and files that cannot be read or written.
     """
-    options = _parser().parse_args(argv)
+    options = command_line().parse_args(argv)
     from commbench.importing.imported import Imported, exit_code, write_sweeps
     from commbench.importing.reading import paths_of, read_log, stated_by
 
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return exit_code(imported, strict=options.strict)
 
 
-def _parser() -> Parser:
+def command_line() -> Parser:
     parser = Parser(
         "commbench import",
         "Turn other tools' output into sweeps: nccl-tests and rccl-tests (text, JSON, CSV), OSU, IMB and others.\n"
