@@ -119,12 +119,14 @@ def read_profile(path: str | Path, step: int | None = None) -> Profile:
 def _decode(path: str | Path) -> _Trace:
     try:
         content = Path(path).read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        raise SweepFileError("the trace cannot be read", expected="a file that PyTorch's profiler wrote",
+                             found=f"{ascii(str(path))}: {getattr(error, 'strerror', None) or error}",
+                             fix="check the path") from None  # fmt: skip
+    try:
         if content[:2] == b"\x1f\x8b":
             content = zlib.decompressobj(wbits=31).decompress(content, _MOST)
         return msgspec.json.decode(content, type=_Trace)
-    except OSError as error:
-        raise SweepFileError("the trace cannot be read", expected="a file that PyTorch's profiler wrote",
-                             found=f"{path}: {error.strerror}", fix="check the path") from None  # fmt: skip
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, zlib.error, gzip.BadGzipFile) as error:
         raise SweepFileError("this is no trace of PyTorch's profiler", expected="a JSON object with traceEvents",
                              found=f"{path}: {str(error)[:200]}",
