@@ -121,7 +121,7 @@ def _decode(path: str | Path) -> _Trace:
         content = Path(path).read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         raise SweepFileError("the trace cannot be read", expected="a file that PyTorch's profiler wrote",
-                             found=f"{ascii(str(path))}: {getattr(error, 'strerror', None) or error}",
+                             found=f"{str(path)!a}: {getattr(error, 'strerror', None) or error}",
                              fix="check the path") from None  # fmt: skip
     try:
         if content[:2] == b"\x1f\x8b":
