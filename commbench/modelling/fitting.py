@@ -17,7 +17,7 @@ from commbench.modelling.refusing import FEWEST_SIZES, NO_BANDWIDTH, refusal, un
 from commbench.modelling.resampling import ParameterIntervals, parameter_intervals
 from commbench.modelling.segmenting import MOST_SEGMENTS
 from commbench.modelling.spikes import spike_weights
-from commbench.modelling.warning import doubts
+from commbench.modelling.warning import SHARED_DEVICE, doubts
 from commbench.modelling.weighing import robust_weights
 from commbench.sweepfile.curves import Curve, curves_of
 from commbench.sweepfile.reader import Sweep
@@ -75,6 +75,9 @@ def _bare(curve: Curve, sweep_set: SweepSet) -> Model:
         backend=of_set.backend,
         proved=tuple(sorted({path for sweep in sweep_set.sweeps for path in sweep.proved or ()})) or None,
         launches=curve.launches,
+        warnings=(SHARED_DEVICE,)
+        if any(sweep.header.settings.get("shared_device") is True for sweep in sweep_set.sweeps)
+        else (),
     )
 
 
@@ -116,7 +119,7 @@ def _assembled(bare: Model, observed: Observed, left_out: LeftOut, pieces: Piece
         beyond=UNSEEN,
         held_out=_held_out(observed, left_out),
         outliers=outliers,
-        warnings=doubts(bare, outliers, interval),
+        warnings=(*bare.warnings, *doubts(bare, outliers, interval)),
     )
 
 
@@ -162,7 +165,8 @@ def _held_out(observed: Observed, left_out: LeftOut) -> HeldOut:
 def _outliers(observed: Observed, spikes: Floats) -> tuple[Outlier, ...]:
     ordinary = spikes >= 1.0
     logs, times = np.log(observed.sizes), np.log(observed.seconds)
-    expected = np.exp(np.interp(logs, logs[ordinary], times[ordinary]))
+    above = np.maximum(logs - logs[ordinary][-1], 0.0)  # there as much longer as the message is larger
+    expected = np.exp(np.interp(logs, logs[ordinary], times[ordinary]) + above)
     return tuple(
         Outlier(
             message_bytes=int(observed.sizes[index]),

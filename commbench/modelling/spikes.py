@@ -13,6 +13,7 @@ Floats = npt.NDArray[np.float64]
 SMALLEST = 0.15  # of log time: a bend between two straight parts of a sweep by factors of 2 or 4 reaches about that
 TIMES_TYPICAL = 4.0  # as often as one point in 15000 of normal noise
 SMOOTH_AFTER = 0.5  # what may be left at the neighbours, as a share of the spike
+HALVED = 0.69  # of log time: less may be a link that slows down with the size, which nothing above it can tell
 _NORMAL = 1.4826  # from the median of absolute values to a standard deviation, for normal noise
 _FEWEST = 6  # points that must be left, or there are no surroundings
 
@@ -40,9 +41,14 @@ def spike_weights(sizes: Floats, seconds: Floats) -> Floats:
 
 
 def _bends(logs: Floats, times: Floats) -> Floats:
-    """How far each point is above the line between its neighbours; ends can only be too slow for their place."""
+    """How far each point is above the line between its neighbours.
+
+    Ends can only be too slow: the first slower than those above it, the last slower than a bandwidth that halves there.
+    """
     bends = np.zeros(len(times))
     share = (logs[1:-1] - logs[:-2]) / (logs[2:] - logs[:-2])
     bends[1:-1] = times[1:-1] - times[:-2] - share * (times[2:] - times[:-2])
     bends[0] = max(0.0, times[0] - max(times[1], times[2]))
+    slower = (times[-1] - times[-2]) - (logs[-1] - logs[-2])
+    bends[-1] = slower if slower > HALVED else 0.0
     return bends

@@ -4,6 +4,7 @@ from commbench.modelling.model import Interval, Model, Outlier
 from commbench.units import format_rate, format_seconds, format_size
 
 WIDE = 1.5  # of the interval's ends; a bandwidth known no better is no basis for a decision
+SHARED_DEVICE = "several ranks shared one GPU: these times are time slices, not a link"
 _NAMED = 3
 
 

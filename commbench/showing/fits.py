@@ -22,6 +22,7 @@ _ERRORS = (
 )
 _REFERENCE = ("link", "peak\nGB/s", "reached\n%")
 _PLACES = {"in": "in place", "out": "out of place"}
+_KINDS = ("refused", "note", "link")
 _NAMED = 2  # models that a note names; of more, the first
 _WORDS = 6  # columns of words
 
@@ -131,7 +132,7 @@ def _notes(models: Sequence[Model], *, with_reference: bool) -> list[str]:
         if found and found.note:
             said["link", found.note].append(_curve(model))
     lines = []
-    for (kind, text), curves in said.items():
+    for (kind, text), curves in sorted(said.items(), key=lambda one: _KINDS.index(one[0][0])):
         whose = ", ".join(curves) if len(curves) <= _NAMED else f"{curves[0]} and {len(curves) - 1} others"
         lines.append(clean(f"{kind:<8} {whose}: {text}"))
     return lines

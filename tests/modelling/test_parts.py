@@ -53,6 +53,13 @@ def test_a_slow_first_size_is_a_spike() -> None:
     assert np.flatnonzero(spike_weights(SIZES, first) < 1.0).tolist() == [0]
 
 
+def test_a_last_size_at_a_third_of_the_bandwidth_is_a_spike() -> None:
+    """Nothing above it can say that it is a jump."""
+    last = TIMES.copy()
+    last[-1] *= 4.0
+    assert np.flatnonzero(spike_weights(SIZES, last) < 1.0).tolist() == [19]
+
+
 def test_the_cheapest_cut_is_at_the_jump() -> None:
     """Two exact laws: two segments, the second from the ninth point on."""
     times: Floats = np.where(np.arange(20) < 8, TIMES, 3e-5 + SIZES / 4e10)
