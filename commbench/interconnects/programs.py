@@ -5,13 +5,14 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from commbench.errors import LaunchError, UsageError
 from commbench.interconnects.order import Step
 from commbench.interconnects.starting import program_found
-from commbench.launching.lines import Launcher, LaunchLine, launch_line
-from commbench.launching.settings import environment_for, set_by_line
+from commbench.launching.lines import Kind, Launcher, LaunchLine, launch_line
+from commbench.launching.settings import Setting, environment_for, set_by_line
 
 PROGRAMS = ("commbench.sweep", "mpi.sweep", "nccl-tests")
 OURS = ("-J", "--output-file", "--resume", "--label", "--plan", "--json", "-h", "--help")
@@ -58,11 +59,18 @@ class Job:
         return LaunchLine(line.words, {**self.inherited, **line.environment})
 
 
-def job(launcher: Launcher, program: str | None, arguments: Sequence[str], inherited: Mapping[str, str]) -> Job:
+def job(
+    launcher: Launcher,
+    program: str | None,
+    arguments: Sequence[str],
+    inherited: Mapping[str, str],
+    settings: Sequence[Setting] = (),
+) -> Job:
     """Check what is launched before anything is.
 
     Raises:
-        UsageError: an unknown program, or one that the launcher does not start; options that are ours to give.
+        UsageError: an unknown program, or one that the launcher does not start; options that are ours to give;
+            settings of a library that the program does not use.
         LaunchError: the launcher or the program cannot be found.
     """
     chosen = program or ("commbench.sweep" if launcher.kind == "torchrun" else "mpi.sweep")
@@ -85,9 +93,36 @@ def job(launcher: Launcher, program: str | None, arguments: Sequence[str], inher
                 found=" ".join(arguments),
                 fix="-J FOLDER before the -- names where all files go; each setting's name is its label",
             )
+    _refuse_other_librarys(settings, chosen, launcher.kind, arguments)
     if chosen == "mpi.sweep":
         _find_mpi(inherited)
     return Job(_found(launcher), chosen, tuple(arguments), inherited)
+
+
+def _refuse_other_librarys(settings: Sequence[Setting], program: str, kind: Kind, arguments: Sequence[str]) -> None:
+    used = _library(program, kind, arguments)
+    for setting in settings:
+        if setting.library not in (None, used) and used != "either":
+            names = {"nccl": "NCCL", "openmpi": "Open MPI"}
+            raise UsageError(
+                f"the setting {setting.name} is {names[str(setting.library)]}'s",
+                expected=f"settings of {names.get(used, used)}",
+                found=f"--settings {','.join(s.name for s in settings)} around {program}",
+                fix="commbench.sweep (torchrun), `mpi.sweep --backend nccl` and nccl-tests use NCCL; mpi.sweep under "
+                "Open MPI has sm and tcp; any other library takes name:VARIABLE=VALUE",
+            )
+
+
+def _library(program: str, kind: Kind, arguments: Sequence[str]) -> str:
+    """Whose settings the program obeys: nccl, openmpi, or the name of a library that has none of ours."""
+    backend = "mpi" if program == "mpi.sweep" else "nccl"
+    for word, value in pairwise([*arguments, ""]):
+        name, equals, written = word.partition("=")
+        if name == "--backend":
+            backend = written if equals else value
+    if backend == "mpi":
+        return {"openmpi": "openmpi", "srun": "either"}.get(kind, "MPICH")
+    return backend
 
 
 def _found(launcher: Launcher) -> Launcher:

@@ -41,7 +41,7 @@ class Outcome:
 
 
 def run_all(steps: Sequence[Step], job: Job, tell: Tell, start: Start) -> tuple[Outcome, ...]:
-    """Run every step that is not finished.
+    """Run every step that is not finished. Where a setting did not take, every setting still gets its first launch.
 
     Raises:
         LaunchError: a launch failed; the steps before it are kept.
@@ -50,8 +50,10 @@ def run_all(steps: Sequence[Step], job: Job, tell: Tell, start: Start) -> tuple[
     states = [state_of(step) for step in steps]  # what cannot go on is said before anything starts
     for step in steps:
         job.variables(step)
-    outcomes = []
+    outcomes: list[Outcome] = []
     for place, (step, state) in enumerate(zip(steps, states, strict=True), 1):
+        if step.number > 1 and any(outcome.void for outcome in outcomes):
+            break  # more launches would not make the pair less void
         head = f"[{place}/{len(steps)}] {step}"
         if state == "finished":
             tell(f"{head}: finished before")

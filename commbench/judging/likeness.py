@@ -41,8 +41,12 @@ def refuse_unlike(a: Side, b: Side, across: Collection[str] = ()) -> None:
 def differing_variables(a: Side, b: Side) -> tuple[str, ...]:
     """`NCCL_P2P_DISABLE: not set in nvlink, 1 in host`: environment variables in which the sides differ."""
     left, right = _variables(a), _variables(b)
-    if left is None or right is None:
-        return ()
+    if (
+        left is None
+        or right is None
+        or {one.key.backend for side in (a, b) for one in side.sets} - {a.sets[0].key.backend}
+    ):
+        return ()  # two libraries have variables of their own, and so have their launchers
     return tuple(
         f"{name}: {_value(left, name)} in {a.name}, {_value(right, name)} in {b.name}"
         for name in sorted(left.keys() | right.keys())

@@ -121,8 +121,8 @@ def _unique(words: Iterator[str]) -> tuple[str, ...]:
 
 def _side(path: str, files: Sequence[tuple[str, tuple[Sweep, ...]]]) -> Side:
     sweeps = [sweep for _, sweeps in files for sweep in sweeps]
-    labels = {one.name for one in sets_of(sweeps)}
-    name = labels.pop() if len(labels) == 1 else Path(path).stem
+    labels = {one.key.label for one in sets_of(sweeps)}
+    name = (labels.pop() if len(labels) == 1 else None) or Path(path).stem or path
     return _made(name, tuple(file for file, _ in files), sweeps, where=path)
 
 

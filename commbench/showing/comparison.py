@@ -78,6 +78,8 @@ def _curve(curve: CurveComparison, points: list[PointComparison]) -> list[str]:
         f"(between {format_size(crossing.between[0])} and {format_size(crossing.between[1])})"
         for crossing in curve.crossovers
     ]
+    if not curve.crossovers and (curve.slower or curve.faster):
+        lines.append(f"  no crossover: {curve.a if curve.slower else curve.b} is the faster one wherever they differ")
     lines += [f"  fit of {name}: {_fit(fit)}" for name, fit in zip((curve.a, curve.b), curve.fits or (), strict=False)]
     return lines
 

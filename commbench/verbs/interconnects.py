@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                          fix="--launches 2")  # fmt: skip
     settings = parse_settings([word for words in options.settings for word in words])
     launcher = launcher_of(options.launch)
-    work = job(launcher, options.program, own, dict(os.environ))
+    work = job(launcher, options.program, own, dict(os.environ), settings)
     folder = Path(options.folder)
     steps = order(settings, options.launches, folder)
     if options.plan:

@@ -16,7 +16,7 @@ from commbench.launching.settings import parse_settings
 def first_line(launch: str, settings: str, *arguments: str, program: str | None = None, **inherited: str) -> LaunchLine:
     """The line of the first launch of the first setting."""
     (step, *_) = order(parse_settings([settings]), 1, Path("r"))
-    return job(parse_launch(launch), program, arguments, inherited).line(step)
+    return job(parse_launch(launch), program, arguments, inherited, [step.setting]).line(step)
 
 
 @pytest.fixture(autouse=True)
@@ -78,6 +78,24 @@ def test_a_program_that_the_launcher_cannot_start_is_refused(launch: str, progra
 def test_the_launch_line_counts_as_inherited() -> None:
     with pytest.raises(UsageError, match="OMPI_MCA_btl=self,tcp"):
         first_line("mpirun --mca btl self,tcp -n 2", "sm,tcp")
+
+
+@pytest.mark.parametrize(
+    ("launch", "settings", "arguments"),
+    [
+        ("mpirun -n 2", "nvlink,host", ()),
+        ("mpiexec.hydra -n 2", "sm,tcp", ()),
+        ("torchrun --standalone", "sm,tcp", ()),
+        ("torchrun --standalone", "nvlink,host", ("--backend", "gloo")),
+    ],
+)
+def test_settings_of_another_library_are_refused(launch: str, settings: str, arguments: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError, match=r"is NCCL's|is Open MPI's"):
+        first_line(launch, settings, *arguments)
+
+
+def test_nccl_in_ranks_that_mpi_started_has_nccls_settings() -> None:
+    assert "NCCL_P2P_DISABLE=1" in first_line("mpirun -n 2", "host,nvlink", "--backend=nccl").words
 
 
 def test_a_missing_launcher_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,14 +99,14 @@ def test_a_launch_that_leaves_no_file_is_an_error(tmp_path: Path) -> None:
 
 def test_a_setting_that_did_not_take_is_marked_in_its_file(tmp_path: Path) -> None:
     steps, void = run(tmp_path, Starts(lambda name: "sm"))
-    assert [bool(reasons) for reasons in void] == [False, True, True, False]
+    assert [bool(reasons) for reasons in void] == [False, True]
     (sweep,) = read_sweeps(steps[1].file)
     assert (sweep.voids[0].setting, sweep.voids[0].found) == ("tcp", "0 -> 1 via sm")
 
 
 def test_both_files_are_kept(tmp_path: Path) -> None:
     steps, _ = run(tmp_path, Starts(lambda name: "sm"))
-    assert all(read_sweeps(step.file)[0].measurements for step in steps)
+    assert all(read_sweeps(step.file)[0].measurements for step in steps[:2])
 
 
 def test_a_marked_sweep_is_still_complete(tmp_path: Path) -> None:

@@ -1,0 +1,82 @@
+"""How far the slowest node is from the others: the same measurement on each node by itself.
+
+Nodes are units on different hosts (one sweep a node), or the groups of one sweep (`--groups`: all nodes at once).
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from commbench.judging.estimates import Estimate, Sureness, time_of
+from commbench.judging.limits import Limit
+from commbench.judging.units import Unit, launches_of
+from commbench.sweepfile.curves import CurveKey, Launch
+from commbench.sweepfile.records import Measurement
+
+
+class NodeSpread(NamedTuple):
+    """The slowest node's time over the median node's, less 1, at one size of one curve."""
+
+    key: CurveKey
+    message_bytes: int
+    estimate: Estimate
+    slowest: str
+    nodes: int
+
+
+class _Node(NamedTuple):
+    name: str
+    launches: tuple[Launch, ...]
+
+
+def node_spreads(units: Sequence[Unit], limit: Limit, sure: Sureness) -> Iterator[NodeSpread]:
+    """At each size that at least two nodes have, in the order of the first node's curves and sizes."""
+    for (key, size), nodes in _nodes(units, limit).items():
+        if len(nodes) >= 2:
+            yield _spread(key, size, nodes, sure, limit)
+
+
+def _nodes(units: Sequence[Unit], limit: Limit) -> dict[tuple[CurveKey, int], list[_Node]]:
+    first, last = limit.sizes or (0, 0)
+    found: dict[tuple[CurveKey, int], list[_Node]] = {}
+    for unit in units:
+        for key in unit.curves(limit):
+            for size, measurements in sorted(unit.points[key].items()):
+                if first <= size <= last:
+                    found.setdefault((key, size), []).extend(_of_unit(unit, measurements))
+    return found
+
+
+def _of_unit(unit: Unit, measurements: Sequence[Measurement]) -> list[_Node]:
+    if unit.key.groups == 1:
+        return [_Node(unit.name or "the only node", launches_of(measurements))] if any(measurements[0].seconds) else []
+    groups = unit.sweeps[0].header.groups or ()
+    return [
+        _Node(
+            f"group {place} (ranks {ranks[0]} to {ranks[-1]})" if ranks else f"group {place}",
+            tuple(
+                Launch(m.sweep, m.cycle, m.group_seconds[place], m.statistic)
+                for m in measurements
+                if m.group_seconds is not None and place < len(m.group_seconds) and m.group_seconds[place]
+            ),
+        )
+        for place, ranks in enumerate(groups)
+        if all(m.group_seconds is not None for m in measurements)
+    ]
+
+
+def _spread(key: CurveKey, size: int, nodes: Sequence[_Node], sure: Sureness, limit: Limit) -> NodeSpread:
+    # The slowest of many healthy nodes is slow by chance, too: its interval is widened to hold for each of them.
+    each = sure._replace(confidence=1.0 - (1.0 - sure.confidence) / len(nodes))
+    times = np.array([time_of(node.launches, sure, None).value for node in nodes])
+    worst = int(np.argmax(times))
+    middle = float(np.median(times))
+    slowest = time_of(nodes[worst].launches, each, limit.launch_spread)
+    if middle <= 0.0:
+        return NodeSpread(key, size, Estimate(0.0, None, "samples"), nodes[worst].name, len(nodes))
+    ends = None if slowest.interval is None else tuple(max(0.0, end / middle - 1.0) for end in slowest.interval)
+    return NodeSpread(
+        key, size, slowest._replace(value=slowest.value / middle - 1.0, interval=ends),  # type: ignore[arg-type]
+        nodes[worst].name, len(nodes),
+    )  # fmt: skip
