@@ -9,7 +9,7 @@ from commbench.collectives import collective_named
 from commbench.errors import UsageError
 
 _VERSION = re.compile(r"(nccl-tests|rccl-tests)(?::)? version:?\s+(\S+)(.*)", re.IGNORECASE)
-_LIBRARY = re.compile(r"\b[nr]ccl-(headers|library)=(\d+)")
+_LIBRARY = re.compile(r"\b[nr]ccl-(headers|library)=(\d{1,9})\b")
 _STARTING = re.compile(r"Collective test starting:\s*(\S+)")
 _CONCLUDED = re.compile(r"Collective test concluded:\s*(\S+)")
 _SETTINGS = re.compile(

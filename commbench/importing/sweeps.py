@@ -73,7 +73,7 @@ def header(run: Run, *, sweep: str, file: str, stated: Stated) -> Header:
     return Header(
         sweep=sweep,
         started_at=run.started_at or _NOT_STATED,
-        world_size=run.world_size,
+        world_size=run.world_size or None,  # a damaged log may say 0
         source=Source(tool=run.tool, version=run.version, file=file),
         label=stated.label,
         backend=run.backend,
@@ -134,7 +134,7 @@ def summary(run: Run) -> dict[str, Any]:
         "collectives": [run.collective] if run.collective else [],
         "collective_basis": run.collective_basis,
         "candidates": list(run.candidates),
-        "world_size": run.world_size,
+        "world_size": run.world_size or None,
         "world_size_basis": run.world_size_basis,
         "world_size_range": list(run.world_size_range) if run.world_size_range else None,
         **facts,
