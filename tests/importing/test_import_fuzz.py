@@ -11,7 +11,7 @@ from tests.importing.importing_once import outcome
 from tests.importing.logs import FOLDER
 from tests.importing.mutating import mutated
 
-MUTATIONS = 1200
+MUTATIONS = 900
 CONTENTS = [path.read_bytes() for path in sorted(FOLDER.rglob("*.*")) if path.suffix in (".log", ".json", ".csv")]
 _WORDS = st.sampled_from(
     [
@@ -27,7 +27,7 @@ _WORDS = st.sampled_from(
 _LINES = st.lists(st.lists(_WORDS, max_size=14).map(" ".join), max_size=14).map("\n".join)
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=350, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.one_of(st.binary(max_size=300), st.text(max_size=300).map(str.encode), _LINES.map(str.encode)))
 def test_any_bytes_end_in_a_verdict(content: bytes) -> None:
     """Random bytes, random text, and the words of all formats in any order."""
