@@ -17,7 +17,7 @@ from tests.emulated_cluster.namespaces import ip, join, shape
 
 pytestmark = [pytest.mark.gloo, pytest.mark.cluster]
 
-GUARD = 120.0
+GUARD = 240.0
 SECOND = "lan1"
 
 

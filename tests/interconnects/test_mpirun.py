@@ -18,7 +18,7 @@ from tests.mpi.running import MPIRUN
 
 pytestmark = pytest.mark.mpi
 
-GUARD = 120.0
+GUARD = 240.0
 # mpirun as somebody's wrapper script: it drops every -x and the variable after it.
 LOSES_VARIABLES = """#!{python}
 import os, sys
