@@ -12,7 +12,8 @@ from math import inf, isfinite, isnan, nan
 
 from commbench.collectives import COLLECTIVES
 
-_NUMBER = re.compile(r"[+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,3})?|[+-]?(?:nan|inf)", re.IGNORECASE)
+_DIGITS = r"(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})"
+_NUMBER = re.compile(rf"[+-]?{_DIGITS}(?:e[+-]?\d{{1,3}})?|[+-]?(?:nan|inf)", re.IGNORECASE)
 NOT_CHECKED = frozenset({"N/A", "n/a", "NA", "null"})
 _SLACK = 1 + 1e-6  # the tool rounds a float, we compute with another
 _MOST_RANKS = 1 << 22
