@@ -32,6 +32,7 @@ def main() -> int:
     parser.add_argument("--parameters", default="20e6")
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--steps", type=int, default=5, help="rounds; the median counts")
+    parser.add_argument("--backend", help="gloo or nccl (default: nccl where there is a GPU)")
     options = parser.parse_args()
     if "RANK" in os.environ:
         return _rank(options)
@@ -56,7 +57,7 @@ def _rank(options: argparse.Namespace) -> int:
     from commbench.launching.identity import identify
     from commbench.measuring.torch_session import TorchSession
 
-    session = TorchSession(None, os.environ)
+    session = TorchSession(options.backend, os.environ)
     identity = identify(os.environ)
     assert identity is not None
     session.meet(identity)
