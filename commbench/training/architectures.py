@@ -155,12 +155,13 @@ MODELS: dict[str, tuple[Llama | Gpt, str]] = {
 
 
 def named(text: str) -> Shapes:
-    """The shapes of a model of `MODELS`; case, `-`, `_`, `meta-` and `-hf` do not matter.
+    """The shapes of a model of `MODELS`; case, `-`, `_`, `meta-` and `-hf` do not matter, and Llama 3.1 and 3.3 are 3.
 
     Raises:
         UsageError: for a name that is not known.
     """
-    word = re.sub(r"[-_. ]", "", text.lower()).removeprefix("meta").removesuffix("hf")
+    plain = re.sub(r"[-_ ]", "", text.lower()).removeprefix("meta").removesuffix("hf")
+    word = re.sub(r"^llama3\.[13](?=\d)", "llama3", plain)
     for name, (architecture, source) in MODELS.items():
         if word == name.replace("-", ""):
             return architecture.shapes(name, source)

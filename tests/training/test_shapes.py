@@ -38,14 +38,20 @@ def test_names_are_found_however_they_are_spelled(text: str) -> None:
     assert named(text).name == "llama2-7b"
 
 
+@pytest.mark.parametrize("text", ["Llama-3.1-8B", "meta-llama3.1_8b"])
+def test_llama_31_has_the_shapes_of_llama_3(text: str) -> None:
+    """The number of parameters did not change."""
+    assert named(text).name == "llama3-8b"
+
+
 @pytest.mark.parametrize("name", SMALL)
 def test_a_real_module_registers_the_same_parameters_in_the_same_order(name: str) -> None:
-    """torch's own named_parameters() of a Llama-shaped module."""
+    """torch's own named_parameters() of a module of that shape."""
     torch = pytest.importorskip("torch")
-    from tests.training.frameworks.llama import Model
+    from tests.training.frameworks.modules import module_of
 
     with torch.device("meta"):
-        module = Model(SMALL[name])
+        module = module_of(SMALL[name])
     registered = [(name, tuple(parameter.shape)) for name, parameter in module.named_parameters()]
     assert registered == [(each.name, each.shape) for each in SMALL[name].shapes("", "").parameters]
 

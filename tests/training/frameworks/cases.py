@@ -6,7 +6,7 @@ The same cases build our schedules, so program and test cannot drift apart.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from commbench.training.architectures import Llama
+from commbench.training.architectures import Gpt, Llama
 
 TINY = Llama(64, 176, 2, 4, 2, 256)
 UNEVEN = Llama(24, 50, 3, 3, 1, 37, qkv_bias=True)
@@ -14,7 +14,8 @@ UNEVEN = Llama(24, 50, 3, 3, 1, 37, qkv_bias=True)
 TIED = Llama(32, 48, 2, 2, 2, 64, tied=True)
 WIDE = Llama(768, 2048, 1, 4, 4, 512)
 """30 MiB of float32, so that DDP's default buckets of 1 and 25 MiB are both filled."""
-MODELS = {"tiny": TINY, "wide": WIDE, "uneven": UNEVEN, "tied": TIED}
+GPT = Gpt(16, 40, 2, 30, 6)
+MODELS: dict[str, Llama | Gpt] = {"gpt": GPT, "tiny": TINY, "wide": WIDE, "uneven": UNEVEN, "tied": TIED}
 
 
 BOTH = (2, 4)
@@ -57,6 +58,8 @@ DDP = (
     _dp("sizes for each bucket, first iteration", bucket_cap_mb_list="0.01,0.1,0.05", first_iteration="true"),
     _dp("tiny buckets of an uneven model", "uneven", bucket_cap_mb="0.002"),
     _dp("tied embeddings", "tied", bucket_cap_mb="0.01"),
+    _dp("gpt, a bucket for each parameter", "gpt", bucket_cap_mb="0.000001"),
+    _dp("gpt, small buckets", "gpt", bucket_cap_mb="0.002"),
     _dp("accumulation", bucket_cap_mb="0.05", gradient_accumulation_steps="3"),
     _dp("unused parameters looked for", bucket_cap_mb="0.05", find_unused_parameters="true"),
     _dp("unused parameters looked for, first iteration", bucket_cap_mb="0.05", find_unused_parameters="true",
@@ -98,6 +101,7 @@ ZERO = (
     _zero("2: bfloat16, gradients accumulate in float32", 2, bf16="true", grad_accum_dtype="float32"),
     _zero("2: bfloat16 without overflow check", 2, bf16="true", check_grad_overflow="false"),
     _zero("2: float16", 2, fp16="true"),
+    _zero("2: gpt", 2, "gpt", "multi-rank-off", reduce_bucket_size="20"),
     _zero("2: reduce_scatter off", 2, reduce_scatter="false"),
     _zero("2: multi-rank off", 2, worlds=BOTH, variant="multi-rank-off"),
     _zero("2: multi-rank off, small buckets", 2, worlds=BOTH, variant="multi-rank-off", reduce_bucket_size="3000"),
@@ -139,6 +143,10 @@ ZERO = (
            stage3_use_all_reduce_for_fetch_params="true"),
     _zero3("3: fetches one by one", "uneven", stage3_max_reuse_distance="0", stage3_allgather_sequential="true"),
     _zero3("3: sub-groups", sub_group_size="20000"),
+    _zero3("3: gpt", "gpt", stage3_max_reuse_distance="900", stage3_prefetch_bucket_size="300",
+           stage3_param_persistence_threshold="16", reduce_bucket_size="700"),
+    _zero3("3: gpt, no prefetch", "gpt", stage3_max_reuse_distance="0", stage3_prefetch_bucket_size="0",
+           reduce_bucket_size="20"),
     _zero3("3: tied embeddings", "tied", stage3_max_reuse_distance="0"),
 )  # fmt: skip
 
@@ -151,6 +159,8 @@ def _fsdp(name: str, model: str = "tiny", worlds: tuple[int, ...] = (2, 4), vari
 FSDP = (
     _fsdp("defaults"),
     _fsdp("uneven model", "uneven"),
+    _fsdp("tied embeddings", "tied"),
+    _fsdp("gpt", "gpt"),
     _fsdp("not resharded", reshard_after_forward="false"),
     _fsdp("resharded, the root too", reshard_after_forward="true"),
     _fsdp("resharded over two of four", worlds=(4,), reshard_after_forward="2"),

@@ -13,7 +13,7 @@ from torch.nn.parallel import DistributedDataParallel
 from commbench.training.ddp import DdpKnobs
 from commbench.training.knobs import read_knobs
 from tests.training.frameworks.cases import DDP, MODELS, Case
-from tests.training.frameworks.llama import Model, batch
+from tests.training.frameworks.modules import batch, module_of
 from tests.training.frameworks.recording import Recorded, Recorder
 
 
@@ -23,7 +23,7 @@ def run(case: Case) -> list[Recorded]:
     shape = MODELS[case.model]
     sizes: Any = knobs.bucket_cap_mb_list and list(knobs.bucket_cap_mb_list)  # whole numbers by torch's annotation only
     model = DistributedDataParallel(
-        Model(shape, getattr(torch, knobs.param_dtype)),
+        module_of(shape, getattr(torch, knobs.param_dtype)),
         bucket_cap_mb=knobs.bucket_cap_mb,
         bucket_cap_mb_list=sizes,
         find_unused_parameters=knobs.find_unused_parameters,

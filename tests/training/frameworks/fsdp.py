@@ -13,7 +13,7 @@ from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 from commbench.training.fsdp import FsdpKnobs
 from commbench.training.knobs import read_knobs
 from tests.training.frameworks.cases import FSDP, MODELS, Case
-from tests.training.frameworks.llama import Model, batch
+from tests.training.frameworks.modules import batch, blocks_of, module_of
 from tests.training.frameworks.recording import Recorded, Recorder
 
 
@@ -31,8 +31,8 @@ def run(case: Case) -> list[Recorded]:
         "mp_policy": MixedPrecisionPolicy(param_dtype=getattr(torch, knobs.param_dtype), reduce_dtype=reduce),
         "reshard_after_forward": knobs.reshard_after_forward,
     }
-    model = Model(shape)
-    for layer in model.model.layers:
+    model = module_of(shape)
+    for layer in blocks_of(model):
         fully_shard(layer, **arguments)
     fully_shard(model, **arguments)
     for module in model.modules():

@@ -112,7 +112,7 @@ class Body(nn.Module):
         return output
 
 
-class Model(nn.Module):
+class LlamaModel(nn.Module):
     """A language model of this shape."""
 
     def __init__(self, shape: Llama, dtype: torch.dtype = torch.float32) -> None:
@@ -127,8 +127,3 @@ class Model(nn.Module):
         """The loss of predicting tokens from themselves, which is enough to have gradients."""
         logits: Any = self.lm_head(self.model(tokens))
         return functional.cross_entropy(logits.flatten(0, 1).float(), tokens.flatten())
-
-
-def batch(shape: Llama) -> torch.Tensor:
-    """A few tokens: (2, 4)."""
-    return torch.arange(8).remainder(shape.vocabulary).view(2, 4)

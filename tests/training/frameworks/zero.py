@@ -14,7 +14,7 @@ import torch.distributed as dist
 from deepspeed.runtime.zero import stage_1_and_2
 
 from tests.training.frameworks.cases import MODELS, ZERO, Case
-from tests.training.frameworks.llama import Model, batch
+from tests.training.frameworks.modules import batch, module_of
 from tests.training.frameworks.recording import Recorded, Recorder
 
 _DTYPES = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
@@ -57,7 +57,7 @@ def run(case: Case) -> list[Recorded]:
     """The collectives of the step that the case is about."""
     settings = configuration(case)
     shape = MODELS[case.model]
-    model = Model(shape)
+    model = module_of(shape)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     engine: Any = deepspeed.initialize(model=model, optimizer=optimizer, config=settings)[0]
     tokens = batch(shape)
