@@ -131,6 +131,9 @@ def _notes(predictions: Sequence[StepPrediction], *, overlapped: bool) -> list[s
             lines[f"{name} on {each.source}: {each.refused.wrong} ({each.refused.found})"] = None
         if each.priced is not None:
             lines |= dict.fromkeys(f"{name} on {each.source}: {words}" for words in _beyond(each.priced))
+        if each.overlap is not None and each.overlap.measured_beside_compute:
+            beside = each.overlap.measured_beside_compute
+            lines[f"{name} on {each.source}: {beside} calls that overlap are priced beside computation"] = None
     grouped: list[tuple[str, Iterable[str]]] = [
         ("notes", lines),
         ("priced by their bytes (no curve of that dtype, operator or mode)", _by_strategy(predictions)),

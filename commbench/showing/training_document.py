@@ -50,6 +50,7 @@ def _prediction(prediction: StepPrediction, *, with_schedule: bool, gpu_memory: 
         "scaling_efficiency": hidden.scaling_efficiency if hidden else None,
         "scaling_interval": hidden.scaling_interval if hidden else None,
         "break_even_bytes_per_second": hidden.break_even_bytes_per_second if hidden else None,
+        "calls_priced_beside_compute": hidden.measured_beside_compute if hidden else None,
         "memory": {
             "parameters_bytes": kept.parameters,
             "gradients_bytes": kept.gradients,

@@ -83,7 +83,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.write(draw(predictions, gpu_memory=gpu_memory, compute=words))
     refusals = dict.fromkeys(str(each.refused) for each in predictions if each.refused)
     for refusal in refusals:
-        sys.stderr.write(f"commbench: {refusal}\n")
+        from commbench.showing.training import clean_lines
+
+        sys.stderr.write(f"commbench: {clean_lines(refusal)}\n")
     if refusals:
         return ModelRefused.exit_code
     return DIFFERS if agreement is not None and not agreement.agrees else 0

@@ -199,4 +199,6 @@ def test_what_a_file_says_cannot_move_the_terminal(tmp_path: Path, capsys: pytes
     text = Path(NVLINK).read_text().replace('"label":"nvlink"', '"label":"a\\u001b[31mb"')
     (tmp_path / "a.jsonl").write_text(text)
     main(["training", str(tmp_path / "a.jsonl"), "--model", "tiny", "--strategy", "dp"])
-    assert "\x1b" not in capsys.readouterr().out
+    main(["training", str(tmp_path / "a.jsonl"), "--model", "tiny", "--strategy", "dp", "--world-size", "8"])
+    shown = capsys.readouterr()
+    assert "\x1b" not in shown.out + shown.err
