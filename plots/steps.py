@@ -1,0 +1,47 @@
+"""Training steps priced from the files of a figure, as `commbench training` prices them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from commbench.errors import ModelRefused
+from commbench.modelling.inputs import read_files
+from commbench.sweepfile.sets import sets_of
+from commbench.training.predictions import StepPrediction, predict_steps
+from commbench.training.sources import Source, read_sources
+from commbench.training.step_options import steps_of, world_size_of
+from plots.captions import path
+from plots.choosing import refuse_void
+
+
+def predicted(given: Mapping[str, Any]) -> tuple[tuple[StepPrediction, ...], tuple[tuple[str, str], ...]]:
+    """The steps, strategy by strategy, and the path of each interconnect in words.
+
+    Raises:
+        CommbenchError: for options, files or sweeps that cannot answer.
+    """
+    asked, world_size = steps_of(given), world_size_of(given["world_size"])
+    sources = read_sources(given["files"])
+    if not sources:
+        raise ModelRefused("nothing can be priced from these files", expected="measured curves", found="none",
+                           fix="commbench show FILE says what they hold")  # fmt: skip
+    columns = [(source, asked.schedules(world_size or _ranks(source))) for source in sources]
+    steps = [(row[number], source) for number in range(len(asked.wanted)) for source, row in columns]
+    modes = None if given["mode"] is None else (given["mode"],)
+    return predict_steps(steps, modes=modes, assume_ring=given["assume_ring"]), _paths(given["files"])
+
+
+def _ranks(source: Source) -> int:
+    if not source.world_sizes:
+        raise ModelRefused(f"{source.name} does not say among how many ranks it was measured",
+                           expected="the number of ranks", found="none in the file",
+                           fix="import it again with --world-size N")  # fmt: skip
+    return max(source.world_sizes)
+
+
+def _paths(files: list[str]) -> tuple[tuple[str, str], ...]:
+    models, sweeps = read_files(files)
+    sets = sets_of(sweeps)
+    for one in sets:
+        refuse_void(one)
+    saved = {m.key.label or "models": ", ".join(m.proved or ()) + " (proved)" if m.proved else path([]) for m in models}
+    return (*((one.name, path(one.sweeps)) for one in sets), *saved.items())
