@@ -1,6 +1,7 @@
 """Our schedules are what the real frameworks issue: kind, operator, dtype, elements, group and order of every call.
 
-Each framework runs all its cases in one launch a world size. A recorder below torch.distributed sees every collective.
+All cases of torch run in one launch a world size, and all of DeepSpeed. A recorder below torch.distributed sees every
+collective.
 """
 
 import json
@@ -14,11 +15,11 @@ import pytest
 
 from commbench.training.schedules import schedule
 from tests.launched.launching import sweep
-from tests.training.frameworks.cases import DDP, FSDP, MODELS, ZERO, Case
+from tests.training.frameworks.cases import MODELS, PYTORCH, ZERO, Case
 
 pytestmark = pytest.mark.gloo
 
-PROGRAMS = {"ddp": DDP, "fsdp": FSDP, "zero": ZERO}
+PROGRAMS = {"pytorch": PYTORCH, "zero": ZERO}
 COPIED = {"torch": "2.13.", "deepspeed": "0.19.6"}  # the releases whose behaviour our schedules copy
 ENVIRONMENT = {"DS_ACCELERATOR": "cpu", "PYTHONWARNINGS": "ignore", "TOKENIZERS_PARALLELISM": "false"}
 LONGEST = 240.0  # seconds; a guard, ten times what the slowest launch takes on two idle cores
@@ -44,7 +45,7 @@ def issued(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, int], Iss
 
 
 CASES = [
-    pytest.param(program, world, case, id=f"{program}, {world} ranks, {case.name}")
+    pytest.param(program, world, case, id=f"{world} ranks, {case.name}")
     for program, cases in PROGRAMS.items()
     for world in (2, 4)
     for case in cases

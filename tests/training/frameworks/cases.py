@@ -41,7 +41,7 @@ class Case:
 
 
 def _dp(name: str, model: str = "tiny", **settings: str) -> Case:
-    return Case(name, "dp", {"param_dtype": "float32", **settings}, model=model)
+    return Case(f"dp: {name}", "dp", {"param_dtype": "float32", **settings}, model=model)
 
 
 # A bucket of 0.05 MiB holds a few of tiny's parameters; of 0.3 MiB about half of the model.
@@ -49,7 +49,7 @@ DDP = (
     _dp("defaults"),
     _dp("defaults, first iteration", first_iteration="true"),
     _dp("defaults, rebuilding", rebuild_iteration="true"),
-    Case("defaults of a wide model", "dp", {"param_dtype": "float32"}, model="wide", worlds=(2,)),
+    Case("dp: defaults of a wide model", "dp", {"param_dtype": "float32"}, model="wide", worlds=(2,)),
     _dp("small buckets", bucket_cap_mb="0.05"),
     _dp("small buckets, rebuilding", bucket_cap_mb="0.05", rebuild_iteration="true"),
     _dp("a bucket filled exactly", bucket_cap_mb="0.0625"),  # by lm_head.weight
@@ -77,7 +77,7 @@ DDP = (
 def _zero(name: str, stage: int, model: str = "tiny", variant: str | None = None,
           worlds: tuple[int, ...] = (2,), **settings: str) -> Case:  # fmt: skip
     small = {"bf16": "false", "reduce_bucket_size": "40000"}
-    return Case(name, f"zero{stage}", {**small, **settings}, variant, model, worlds)
+    return Case(f"zero {name}", f"zero{stage}", {**small, **settings}, variant, model, worlds)
 
 
 def _zero3(name: str, model: str = "tiny", worlds: tuple[int, ...] = (2,), **settings: str) -> Case:
@@ -153,7 +153,7 @@ ZERO = (
 
 def _fsdp(name: str, model: str = "tiny", worlds: tuple[int, ...] = (2, 4), variant: str | None = None,
           **settings: str) -> Case:  # fmt: skip
-    return Case(name, "fsdp", {"param_dtype": "float32", **settings}, variant, model, worlds)
+    return Case(f"fsdp: {name}", "fsdp", {"param_dtype": "float32", **settings}, variant, model, worlds)
 
 
 FSDP = (
@@ -177,3 +177,5 @@ FSDP = (
     _fsdp("hsdp, not resharded", worlds=(4,), variant="hsdp", mesh="2", reshard_after_forward="false"),
     _fsdp("hsdp, replicas only", worlds=(2,), variant="hsdp", mesh="1"),
 )
+
+PYTORCH = DDP + FSDP

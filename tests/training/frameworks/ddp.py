@@ -1,18 +1,14 @@
-"""Started once per rank by torchrun: run DistributedDataParallel in every configuration, write what it issued."""
+"""Run a step of DistributedDataParallel and record it."""
 
-import json
-import sys
-from pathlib import Path
 from typing import Any
 
 import torch
-import torch.distributed as dist
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from torch.nn.parallel import DistributedDataParallel
 
 from commbench.training.ddp import DdpKnobs
 from commbench.training.knobs import read_knobs
-from tests.training.frameworks.cases import DDP, MODELS, Case
+from tests.training.frameworks.cases import MODELS, Case
 from tests.training.frameworks.modules import batch, module_of
 from tests.training.frameworks.recording import Recorded, Recorder
 
@@ -46,17 +42,3 @@ def run(case: Case) -> list[Recorded]:
                 recorder.phase = "backward"
                 loss.backward()
     return recorder.calls
-
-
-def main(output: str) -> None:
-    """Write {name: calls} of this world's cases."""
-    dist.init_process_group("gloo")
-    issued = {case.name: run(case) for case in DDP if dist.get_world_size() in case.worlds}
-    if dist.get_rank() == 0:
-        Path(output).write_text(json.dumps(issued))
-    dist.barrier()
-    dist.destroy_process_group()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

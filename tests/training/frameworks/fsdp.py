@@ -1,8 +1,5 @@
-"""Started once per rank by torchrun: run fully_shard in every configuration, write what it issued."""
+"""Run a step of fully_shard and record it."""
 
-import json
-import sys
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -12,7 +9,7 @@ from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 
 from commbench.training.fsdp import FsdpKnobs
 from commbench.training.knobs import read_knobs
-from tests.training.frameworks.cases import FSDP, MODELS, Case
+from tests.training.frameworks.cases import MODELS, Case
 from tests.training.frameworks.modules import batch, blocks_of, module_of
 from tests.training.frameworks.recording import Recorded, Recorder
 
@@ -55,17 +52,3 @@ def run(case: Case) -> list[Recorded]:
                 torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         model.zero_grad()
     return recorder.calls
-
-
-def main(output: str) -> None:
-    """Write {name: calls} of this world's cases."""
-    dist.init_process_group("gloo")
-    issued = {case.name: run(case) for case in FSDP if dist.get_world_size() in case.worlds}
-    if dist.get_rank() == 0:
-        Path(output).write_text(json.dumps(issued))
-    dist.barrier()
-    dist.destroy_process_group()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])
