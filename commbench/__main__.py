@@ -25,6 +25,7 @@ VERBS = {
     "replay": ("commbench.replay", "issue a step's collectives; torchrun ... -m commbench.replay"),
     "interconnects": ("commbench.verbs.interconnects", "the same sweep with and without NVLink, proved and compared"),
     "compare": ("commbench.verbs.compare", "compare sweeps: ratios, significance, crossover, verdict"),
+    "accept": ("commbench.verbs.accept", "hold sweeps against limits: pass, fail, or could not tell"),
     "doctor": ("commbench.doctor", "look at launcher, devices and libraries before measuring"),
 }
 

@@ -31,13 +31,17 @@ _UNITS: dict[Kind, str] = {"rate": "B/s", "time": "s", "bytes": "B", "share": "1
 
 
 def accept(
-    limits: Limits, sweeps: Sequence[Sweep], baseline: Sequence[Sweep] = (), extra: Sequence[Check] = ()
+    limits: Limits,
+    sweeps: Sequence[Sweep],
+    baseline: Sequence[Sweep] = (),
+    extra: Sequence[Check] = (),
+    notes: Sequence[str] = (),
 ) -> Acceptance:
     """Judge sweeps by limits.
 
     Args:
         baseline: the sweeps of `limits.baseline`.
-        extra: checks that others made (the history's).
+        extra, notes: checks and remarks that others made (the history's).
     """
     units = units_of(sweeps)
     judged = [_Judged(unit, limits) for unit in units]
@@ -50,8 +54,8 @@ def accept(
     for limit in limits.limits:
         if limit.quantity == "node_spread":
             checks += _node_checks(good, limit, limits)
-    notes = [f"not judged: {one.unit.name or 'a sweep'} among {one.unit.key.world_size} of the ranks" for one in aside]
-    return acceptance(limits.name, machine_text(limits.cluster), [*checks, *extra], notes)
+    own = [f"not judged: {one.unit.name or 'a sweep'} among {one.unit.key.world_size} of the ranks" for one in aside]
+    return acceptance(limits.name, machine_text(limits.cluster), [*checks, *extra], [*own, *notes])
 
 
 class _Judged:

@@ -1,0 +1,89 @@
+"""Measure what a limits file asks for: which sweeps, and the launch lines that run them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from commbench.errors import LaunchError, UsageError
+from commbench.judging.limits import Limit, Limits
+from commbench.launching.lines import Launcher, LaunchLine, launch_line
+from commbench.sweepfile.reader import Sweep, read_sweeps
+
+_FITTED_SIZES = (8, 1 << 30)  # of a fit that names no sizes: latency at one end, bandwidth at the other
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One sweep: collectives that share sizes and all else."""
+
+    collectives: tuple[str, ...]
+    sizes: tuple[int, int]
+    factor: float
+    mode: str | None
+    dtype: str | None
+    op: str | None
+    placement: str | None
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The words of the sweep that measures it."""
+        first, last = self.sizes
+        words = [*self.collectives, "-b", str(first), "-e", str(last), "-f", f"{self.factor:g}"]
+        for option, value in (
+            ("--mode", self.mode),
+            ("-d", self.dtype),
+            ("-o", self.op),
+            ("--placement", self.placement),
+        ):
+            words += [option, value] if value is not None else []
+        return tuple(words)
+
+
+def wanted(limits: Limits) -> tuple[Wanted, ...]:
+    """The sweeps that answer every limit, as few as have no point that no limit asks for.
+
+    Raises:
+        UsageError: a limit needs sweeps that one launch of all ranks does not make.
+    """
+    grouped: dict[tuple[object, ...], list[Limit]] = {}
+    for limit in limits.limits:
+        if limit.quantity == "node_spread":
+            raise UsageError(
+                "node_spread is not measured by one launch of all ranks", expected="sweeps of each node by itself",
+                found=f"a limit of node_spread in {limits.name}",
+                fix="measure each node (or with --groups), and give the sweep files instead of --launch",
+            )  # fmt: skip
+        key = (limit.sizes or _FITTED_SIZES, limit.factor, limit.mode, limit.dtype, limit.op, limit.placement)
+        grouped.setdefault(key, []).append(limit)
+    return tuple(
+        Wanted(
+            tuple(dict.fromkeys(limit.collective for limit in members)),
+            members[0].sizes or _FITTED_SIZES, float(members[0].factor),
+            members[0].mode, members[0].dtype, members[0].op, members[0].placement,
+        )
+        for members in grouped.values()
+    )  # fmt: skip
+
+
+def launch_lines(
+    limits: Limits, launcher: Launcher, program: str, folder: Path, launches: int, python: str
+) -> Iterator[tuple[Path, LaunchLine]]:
+    """Each sweep file with the line that makes it; launches of one sweep stand apart in time."""
+    sweeps = wanted(limits)
+    for launch in range(1, launches + 1):
+        for number, one in enumerate(sweeps, 1):
+            file = folder / f"{number:02}-{launch:02}.jsonl"
+            yield file, launch_line(launcher, program, [*one.arguments, "-J", str(file)], python=python)
+
+
+def measured(file: Path, line: LaunchLine, start: Callable[[LaunchLine], int]) -> tuple[Sweep, ...]:
+    """Run a line and read what it wrote. Exit codes 1 and 3 are answers: the file says what was wrong or left out.
+
+    Raises:
+        LaunchError: it wrote no sweep.
+    """
+    code = start(line)
+    if not file.exists():
+        raise LaunchError("a launch failed", expected=f"a sweep in {file}", found=f"exit code {code}, and no such file",
+                          fix="its own words stand above; commbench doctor looks at launchers")  # fmt: skip
+    return read_sweeps(file)
