@@ -26,6 +26,7 @@ VERBS = {
     "interconnects": ("commbench.verbs.interconnects", "the same sweep with and without NVLink, proved and compared"),
     "compare": ("commbench.verbs.compare", "compare sweeps: ratios, significance, crossover, verdict"),
     "accept": ("commbench.verbs.accept", "hold sweeps against limits: pass, fail, or could not tell"),
+    "pairs": ("commbench.verbs.pairs", "name the slow, late or broken node, GPU or link"),
     "doctor": ("commbench.doctor", "look at launcher, devices and libraries before measuring"),
 }
 

@@ -60,6 +60,10 @@ class MpiSession:
         """The world of the first `size` ranks."""
         return cast(MpiWorld, world).part(size, groups)
 
+    def regroup(self, world: World, groups: tuple[tuple[int, ...], ...]) -> World:
+        """The same ranks in other groups."""
+        return cast(MpiWorld, world).regrouped(groups)
+
     def open(self, world: World, groups: tuple[tuple[int, ...], ...], buffers: Buffers) -> Backend:
         """The backend with its slabs."""
         self._newly_opened = world.size

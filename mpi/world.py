@@ -49,3 +49,19 @@ class MpiWorld:
         if len(groups) > 1:
             collective = MPI.Intracomm(together.Split(mine, groups[mine].index(self.rank)))
         return MpiWorld(control, collective, together)
+
+    def regrouped(self, groups: Sequence[Sequence[int]]) -> "MpiWorld":
+        """The same ranks, cut into other groups, one of which every rank is in; the groups of before end.
+
+        Only a group's members meet for it.
+        """
+        assert self.together, "a part of the job is cut into groups"
+        if self.collective is not None and self.collective is not self.together:
+            self.collective.Free()
+        group = next(group for group in groups if self.rank in group)
+        everyone = self.together.Get_group()
+        members = everyone.Incl(list(group))
+        mine = MPI.Intracomm(self.together.Create_group(members))
+        members.Free()
+        everyone.Free()
+        return MpiWorld(self._control, mine, self.together)

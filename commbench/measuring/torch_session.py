@@ -74,6 +74,10 @@ class TorchSession:
         """The world of the first `size` ranks."""
         return cast(TorchWorld, world).part(self._backend, size, groups)
 
+    def regroup(self, world: World, groups: tuple[tuple[int, ...], ...]) -> World:
+        """The same ranks in other groups."""
+        return cast(TorchWorld, world).regrouped(self._backend, groups)
+
     def open(self, world: World, groups: tuple[tuple[int, ...], ...], buffers: Buffers) -> Backend:
         """The backend with its slabs."""
         device = torch.device(f"cuda:{self.device.index}") if self._on_gpu else torch.device("cpu")

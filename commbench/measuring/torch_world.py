@@ -75,6 +75,18 @@ class TorchWorld:
         mine = next(made for made, group in zip(formed, groups, strict=True) if self.rank in group)
         return TorchWorld(self.ranks[:size], control, mine, together)
 
+    def regrouped(self, backend: str, groups: Sequence[Sequence[int]]) -> "TorchWorld":
+        """The same ranks, cut into other groups, one of which every rank is in. Only a group's members meet for it.
+
+        torch then names a group by its ranks and by how many groups a process has, so each rank must have formed as
+        many as its partners: all ranks call this equally often, and groups of before stay until the job ends.
+        """
+        group = next(group for group in groups if self.rank in group)
+        mine = dist.new_group(
+            [self.ranks[rank] for rank in group], backend=backend, timeout=NEVER, use_local_synchronization=True
+        )
+        return TorchWorld(self.ranks, self.control, mine, self.together)
+
 
 class StoreBoard:
     """The watch's board, on a connection of its own to the store where the ranks met."""
