@@ -98,5 +98,12 @@ def percent_axis(axis: Axis) -> None:
 
 def _plain_decades(axis: Axis) -> None:
     axis.set_major_locator(LogLocator(numticks=8))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}".replace(",", " ") if value >= 1 else f"{value:g}"))
+    axis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{value:,.0f}".replace(",", " ") if value >= 1 else f"{value:g}")
+    )
     axis.set_minor_formatter(NullFormatter())
+
+
+def _plain(value: float, _: int | None = None) -> str:
+    """`10 000` rather than a power of ten."""
+    return f"{value:,.0f}".replace(",", " ") if value >= 1 else f"{value:g}"

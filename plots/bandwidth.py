@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from commbench.errors import UsageError
-from plots.choosing import Choice, Line, choice_of, lines_of, read_sets
+from plots.choosing import ALL, Choice, Line, choice_of, lines_of, read_sets
 from plots.running import add_choice, parser, run
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ MOST_PANELS = 5  # collectives side by side that a slide has room for
 
 
 def figure(
-    sets: "Sequence[SweepSet]", choice: Choice = Choice(), *, theme: "Theme | None" = None, title: str | None = None
+    sets: "Sequence[SweepSet]", choice: Choice = ALL, *, theme: "Theme | None" = None, title: str | None = None
 ) -> "Figure":
     """One column a collective: bus bandwidth above, time of one call below.
 
@@ -27,7 +27,7 @@ def figure(
         sets: settings side by side, in the legend's order. With one set, its modes stand side by side instead.
 
     Raises:
-        NothingToDraw: no curve matches.
+        DrawingError: no curve matches.
         UsageError: more lines or collectives than can be told apart.
     """
     from plots import style

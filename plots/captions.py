@@ -27,10 +27,8 @@ def caption(lines: Sequence[Line], *more: str) -> tuple[str, ...]:
     """The lines below a figure of curves."""
     sweeps = _distinct(sweep for line in lines for sweep in line.sweeps)
     paths = dict.fromkeys(f"{line.name}: {path(line.sweeps)}" for line in lines)
-    return tuple(
-        clean(text) for text in (" · ".join(paths), f"{machine(sweeps)}; {method(lines)}", *unfinished(lines), "; ".join((*more, UNITS)))
-        if text
-    )  # fmt: skip
+    texts = (" · ".join(paths), f"{machine(sweeps)}; {method(lines)}", *unfinished(lines), "; ".join((*more, UNITS)))
+    return tuple(clean(text) for text in texts if text)
 
 
 def path(sweeps: Sequence[Sweep]) -> str:
@@ -58,12 +56,13 @@ def machine(sweeps: Sequence[Sweep]) -> str:
 def method(lines: Sequence[Line]) -> str:
     """`float32 sum, in place; pipelined: calls back to back`."""
     keys = [line.curve.key for line in lines]
-    what = " ".join(part for part in (_all(key.dtype or "" for key in keys), _all(key.op or "" for key in keys)) if part)
+    what = " ".join(_all(words) for words in ((key.dtype or "" for key in keys), (key.op or "" for key in keys)))
     places = _all(_PLACES.get(key.placement or "", "") for key in keys)
     modes = list(dict.fromkeys(key.mode for key in keys))
     said = "; ".join(f"{mode}: {MODES[mode]}" if mode else "mode not stated" for mode in modes)
-    statistics = _all(launch.statistic or "" for line in lines for point in line.curve.points for launch in point.launches)
-    return "; ".join(part for part in (", ".join(p for p in (what, places) if p), said, statistics) if part)
+    launches = (launch for line in lines for point in line.curve.points for launch in point.launches)
+    statistics = _all(launch.statistic or "" for launch in launches)
+    return "; ".join(part for part in (", ".join(p for p in (what.strip(), places) if p), said, statistics) if part)
 
 
 def library(sweep: Sweep) -> str:

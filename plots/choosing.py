@@ -10,7 +10,7 @@ from commbench.errors import UsageError
 from commbench.sweepfile.curves import Curve, curves_of
 from commbench.sweepfile.reader import Sweep, read_sweeps
 from commbench.sweepfile.sets import SweepSet, sets_of
-from plots.running import NothingToDraw
+from plots.running import DrawingError
 
 MODES = ("pipelined", "graph", "isolated", None)
 """Which mode is shown where nobody chose: a training step's calls follow each other."""
@@ -33,6 +33,9 @@ class Choice:
         """What was asked for, for a message."""
         parts = (*(self.collectives or ()), self.mode, self.placement, self.dtype, self.operator)
         return ", ".join(part for part in parts if part) or "any collective"
+
+
+ALL = Choice()
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ def read_sets(files: Iterable[str | Path]) -> tuple[SweepSet, ...]:
 
     Raises:
         SweepFileError: a file cannot be read.
-        NothingToDraw: a sweep is void or holds wrong results: it did not measure what its name says.
+        DrawingError: a sweep is void or holds wrong results: it did not measure what its name says.
     """
     sets = sets_of(sweep for path in dict.fromkeys(map(str, files)) for sweep in read_sweeps(path))
     for one in sets:
@@ -84,9 +87,9 @@ def read_sets(files: Iterable[str | Path]) -> tuple[SweepSet, ...]:
 
 
 def refuse_void(one: SweepSet) -> None:
-    """Raises NothingToDraw where nothing measured here may be shown."""
+    """Raises DrawingError where nothing measured here may be shown."""
     if reason := void_reason(one):
-        raise NothingToDraw(
+        raise DrawingError(
             f"{one.name} is void", expected="a sweep that measured what its name says, with right results",
             found=reason, fix="measure it again; commbench show FILE says more",
         )  # fmt: skip
@@ -108,7 +111,7 @@ def lines_of(sets: Sequence[SweepSet], choice: Choice, *, modes: bool = False) -
         modes: one set's modes may stand beside each other, each as a line of its own.
 
     Raises:
-        NothingToDraw: no curve matches.
+        DrawingError: no curve matches.
         UsageError: several types or operators match, so the figure could be about either.
     """
     found = [
@@ -119,7 +122,7 @@ def lines_of(sets: Sequence[SweepSet], choice: Choice, *, modes: bool = False) -
     ]
     if not found:
         measured = sorted({str(curve.key) for one in sets for curve in curves_of(one)})
-        raise NothingToDraw("there is nothing to draw", expected=f"curves of 2 ranks or more: {choice.words}",
+        raise DrawingError("there is nothing to draw", expected=f"curves of 2 ranks or more: {choice.words}",
                             found="; ".join(measured[:6]) or "no measurement",
                             fix="commbench show FILE says what is in it")  # fmt: skip
     if not (modes and len(sets) == 1):
@@ -168,9 +171,10 @@ def _one_mode(found: Sequence[Line], sets: int) -> list[Line]:
     best = max(MODES, key=lambda mode: (len(having[mode]), -MODES.index(mode)))
     missing = sorted({line.name for line in found} - having[best])
     if missing and sets > 1:
+        measured = [f"{mode or 'not stated'}: {', '.join(sorted(names))}" for mode, names in having.items() if names]
         raise UsageError(
             "the files have no mode in common", expected="one mode that all of them were measured in",
-            found="; ".join(f"{mode or 'not stated'}: {', '.join(sorted(names))}" for mode, names in having.items() if names),
+            found="; ".join(measured),
             fix="leave out the files of other modes: a time of one mode beside that of another misleads",
         )  # fmt: skip
     return [line for line in found if line.curve.key.mode == best]

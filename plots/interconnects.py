@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from plots.bandwidth import refuse_crowd
-from plots.choosing import Choice, Line, choice_of, lines_of, refuse_void
-from plots.running import NothingToDraw, add_choice, parser, run
+from plots.choosing import ALL, Choice, Line, choice_of, lines_of, refuse_void
+from plots.running import DrawingError, add_choice, parser, run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def figure(
     sides: "Sequence[Side]",
-    choice: Choice = Choice(),
+    choice: Choice = ALL,
     *,
     across: Sequence[str] = (),
     theme: "Theme | None" = None,
@@ -36,7 +36,7 @@ def figure(
         across: facts in which the sides may differ, as `commbench compare --across`.
 
     Raises:
-        NothingToDraw: a side is void, or the sides share no curve.
+        DrawingError: a side is void, or the sides share no curve.
         UsageError: sides that must not be compared, or more than can be told apart.
     """
     from commbench.judging.comparison import compare
@@ -65,7 +65,9 @@ def figure(
             above, below = grid[0][place], grid[1][place]
             sizes = [float(point.message_bytes) for line in column for point in line.curve.points]
             bandwidth.draw_rate(above, bandwidth.fitted(column, looks), colours, labels=labels, named=place == 0)
-            interconnects.draw_ratio(below, compared[collective], looks, sizes, colours, labels=labels, named=place == 0)
+            interconnects.draw_ratio(
+                below, compared[collective], looks, sizes, colours, labels=labels, named=place == 0
+            )
             above.set_title(f"{collective}\n", pad=2)
             rates = above.text(0.0, 1.03, interconnects.largest_rates(column), transform=above.transAxes,
                               color=colours.quiet, fontsize="small", gid="largest")  # fmt: skip
@@ -90,7 +92,7 @@ def side_lines(sides: "Sequence[Side]", choice: Choice) -> dict[str, tuple[Line,
     base = sides[0].name
     shared = {name: lines for name, lines in columns.items() if len(lines) > 1 and lines[0].name == base}
     if not shared:
-        raise NothingToDraw("the sides have no curve in common", expected=f"a collective of {base} and of another side",
+        raise DrawingError("the sides have no curve in common", expected=f"a collective of {base} and of another side",
                             found="; ".join(f"{n}: {', '.join(x.name for x in c)}" for n, c in columns.items()),
                             fix="measure both with the same collectives, modes and placements")  # fmt: skip
     return shared
@@ -122,7 +124,8 @@ def _title(sides: "Sequence[Side]") -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Draw the figure. Returns the exit code."""
     made = parser("interconnects", "Settings of one machine side by side: bus bandwidth, time over that of the first "
-                  "side, and where one stops being the faster one.", files="a sweep file or a folder of them: a side")  # fmt: skip
+                  "side, and where one stops being the faster one.",
+                  files="a sweep file or a folder of them: a side")  # fmt: skip
     add_choice(made)
     made.add_argument("--across", metavar="FACT,...", default="", help="compare although these facts differ")
 

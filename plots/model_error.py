@@ -4,8 +4,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from plots.choosing import read_sets
-from plots.running import NothingToDraw, parser, run
+from plots.running import DrawingError, parser, run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from commbench.modelling.model import Model
     from plots.style import Theme
 
+TITLE = "Error on message sizes that the fit had not seen"
 MOST_ROWS = 24  # curves that have a row each; more of them become distributions
 
 
@@ -22,7 +22,7 @@ def figure(models: "Sequence[Model]", *, theme: "Theme | None" = None, title: st
     A row a curve; with more than 24 curves, the share of curves below each error instead.
 
     Raises:
-        NothingToDraw: no curve has a model with enough sizes to hold some out.
+        DrawingError: no curve has a model with enough sizes to hold some out.
     """
     from plots import style
     from plots.panels import model_error as panel
@@ -30,7 +30,7 @@ def figure(models: "Sequence[Model]", *, theme: "Theme | None" = None, title: st
     colours = theme or style.LIGHT
     judged = [model for model in models if model.held_out is not None]
     if not judged:
-        raise NothingToDraw("no model could be judged", expected="curves with a model of 5 sizes or more",
+        raise DrawingError("no model could be judged", expected="curves with a model of 5 sizes or more",
                             found="; ".join(sorted({m.refused or "too few sizes" for m in models})[:3]) or "no curve",
                             fix="commbench fit FILE gives each curve's reason")  # fmt: skip
     with style.look(colours):
@@ -40,41 +40,26 @@ def figure(models: "Sequence[Model]", *, theme: "Theme | None" = None, title: st
             panel.draw_shares(axes, judged, colours)
         else:
             panel.draw_rows(axes, judged, colours)
-        legend = axes.legend(loc="lower right", frameon=True, framealpha=0.9, edgecolor=colours.grid,
-                             facecolor=colours.paper)  # fmt: skip
-        legend.set_zorder(5)
-        style.frame(page, title or "Error on message sizes that the fit had not seen", "", panel.caption(models, judged),
-                    colours)  # fmt: skip
+        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=5, handletextpad=0.4, columnspacing=1.4)
+        style.frame(page, title or TITLE, "", panel.caption(models, judged), colours)
     return page
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Draw the figure. Returns the exit code."""
     made = parser("model_error", "Held-out error of each curve's model, beside log-log interpolation and one straight "
-                  "line. Saved models (commbench fit --save) are read too.", files="a sweep file or saved models")  # fmt: skip
+                  "line. Saved models (commbench fit --save) are read too.",
+                  files="a sweep file or saved models")  # fmt: skip
     made.add_argument("--title", metavar="TEXT", help="instead of the figure's own title")
 
     def draw(options: object) -> "Figure":
-        from commbench.modelling.fitting import fit_sets
-        from commbench.modelling.inputs import read_files
+        from commbench.modelling.inputs import read_models
         from plots.style import THEMES
 
         given = vars(options)
-        saved, _ = read_files(given["files"])
-        sweeps = [file for file in given["files"] if not is_saved(file)]
-        return figure([*saved, *fit_sets(read_sets(sweeps))], theme=THEMES[given["theme"]], title=given["title"])
+        return figure(read_models(given["files"]), theme=THEMES[given["theme"]], title=given["title"])
 
     return run(made, draw, argv)
-
-
-def is_saved(file: str) -> bool:
-    """Whether a file holds saved models."""
-    from commbench.modelling.saved import is_saved_models
-
-    try:
-        return is_saved_models(file)
-    except (OSError, ValueError):
-        return False
 
 
 if __name__ == "__main__":

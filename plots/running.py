@@ -16,7 +16,7 @@ FORMATS = (".png", ".svg", ".pdf")
 INTERRUPTED = 130  # 128 + SIGINT
 
 
-class NothingToDraw(CommbenchError):
+class DrawingError(CommbenchError):
     """The files hold nothing that the figure could show, or only what must not be shown (exit 1)."""
 
     exit_code = 1

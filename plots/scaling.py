@@ -1,11 +1,11 @@
-"""Time and bandwidth over the number of ranks: `python -m plots.scaling n2.jsonl n4.jsonl n8.jsonl --output figure.png`."""
+"""Time and bandwidth over the number of ranks: `python -m plots.scaling n2.jsonl n4.jsonl --output figure.png`."""
 
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from plots.choosing import Choice, choice_of, read_sets
-from plots.running import NothingToDraw, add_choice, parser, run
+from plots.choosing import ALL, Choice, choice_of, read_sets
+from plots.running import DrawingError, add_choice, parser, run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def figure(
-    sets: "Sequence[SweepSet]", choice: Choice = Choice(), *, theme: "Theme | None" = None, title: str | None = None
+    sets: "Sequence[SweepSet]", choice: Choice = ALL, *, theme: "Theme | None" = None, title: str | None = None
 ) -> "Figure":
     """One column a collective: bus bandwidth of the largest common size above, time of the smallest below, over ranks.
 
     Raises:
-        NothingToDraw: no setting was measured with two numbers of ranks.
+        DrawingError: no setting was measured with two numbers of ranks.
     """
     from plots import style
     from plots.captions import caption, title_with_proof
@@ -31,7 +31,7 @@ def figure(
     columns = families_of(sets, choice)
     if not columns:
         ranks = sorted({str(one.key.world_size or "?") for one in sets})
-        raise NothingToDraw("nothing was measured with several numbers of ranks",
+        raise DrawingError("nothing was measured with several numbers of ranks",
                             expected="one setting (label) with two numbers of ranks or more", found=", ".join(ranks),
                             fix="measure fewer ranks too: commbench.sweep --world-sizes 2,4,8")  # fmt: skip
     lines = [line for families in columns.values() for family in families for line in family.lines]
@@ -50,8 +50,8 @@ def figure(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Draw the figure. Returns the exit code."""
-    made = parser("scaling", "Bus bandwidth of the largest and time of the smallest common size over the number of ranks, "
-                  "with the law that they follow.")  # fmt: skip
+    made = parser("scaling", "Bus bandwidth of the largest and time of the smallest common size over the number of "
+                  "ranks, with the law that they follow.")  # fmt: skip
     add_choice(made)
 
     def draw(options: object) -> "Figure":

@@ -46,7 +46,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 MOST_SERIES = len(MARKERS)
 
 _SIZES: dict[Kind, tuple[float, float]] = {"slide": (13.333, 7.5), "panel": (5.2, 3.5)}
-_FONT: dict[Kind, float] = {"slide": 13.0, "panel": 9.5}
+_FONT: dict[Kind, float] = {"slide": 13.0, "panel": 11.5}
 _DOTS_AN_INCH = 150  # 2000 x 1125 pixels for a slide
 
 
@@ -54,7 +54,7 @@ _DOTS_AN_INCH = 150  # 2000 x 1125 pixels for a slide
 def look(theme: Theme, kind: Kind = "slide") -> Iterator[None]:
     """Everything created inside has the house's look."""
     size = _FONT[kind]
-    settings: dict[str, Any] = {
+    settings: Any = {
         "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": size,
         "axes.titlesize": size, "axes.titleweight": "bold", "axes.titlelocation": "left", "axes.labelsize": 0.92 * size,
         "xtick.labelsize": 0.85 * size, "ytick.labelsize": 0.85 * size, "legend.fontsize": 0.88 * size,
@@ -76,7 +76,9 @@ def blank(kind: Kind = "slide", *, height: float | None = None) -> Figure:
     return Figure(figsize=(width, height or usual), layout="constrained")
 
 
-def frame(figure: Figure, title: str, subtitle: str, caption: Sequence[str], theme: Theme, *, alarm: bool = False) -> None:
+def frame(
+    figure: Figure, title: str, subtitle: str, caption: Sequence[str], theme: Theme, *, alarm: bool = False
+) -> None:
     """Title and subtitle above the axes, the caption's lines below them.
 
     Args:

@@ -1,13 +1,13 @@
 """Communication of a training step by phase, strategy and interconnect:
 
-    python -m plots.training_steps nvlink.jsonl host.jsonl --model llama2-7b --output figure.png
+python -m plots.training_steps nvlink.jsonl host.jsonl --model llama2-7b --output figure.png
 """
 
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from plots.running import NothingToDraw, parser, run
+from plots.running import DrawingError, parser, run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +29,7 @@ def figure(
         paths: (interconnect, its proved path in words) for the caption; an unproved one is said in the title.
 
     Raises:
-        NothingToDraw: nothing could be priced.
+        DrawingError: nothing could be priced.
     """
     from plots import style
     from plots.captions import UNPROVED
@@ -38,9 +38,9 @@ def figure(
     colours = theme or style.LIGHT
     priced = [each for each in predictions if each.priced is not None]
     if not priced:
-        reasons = dict.fromkeys(str(each.refused.wrong) for each in predictions if each.refused)
-        raise NothingToDraw("no step could be priced", expected="sweeps of every collective that the steps need",
-                            found="; ".join(reasons) or "no step", fix="commbench training FILE ... says more")  # fmt: skip
+        reasons = "; ".join(dict.fromkeys(each.refused.wrong for each in predictions if each.refused)) or "no step"
+        raise DrawingError("no step could be priced", expected="sweeps of every collective that the steps need",
+                            found=reasons, fix="commbench training FILE ... says more")  # fmt: skip
     unproved = [name for name, path in paths if path == UNPROVED]
     named = title or f"Communication of one training step, {priced[0].schedule.model}"
     named += f" ({UNPROVED} of {', '.join(unproved)})" if unproved else ""

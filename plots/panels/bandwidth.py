@@ -83,7 +83,9 @@ def _draw(axes: Axes, each: Fitted, value: Callable[[float, float], float]) -> N
     sizes = [point.message_bytes for point in points]
     if _banded(each.line):
         ends = [np.quantile(np.asarray(point.samples), BAND) for point in points]
-        low, high = ([value(s, max(float(e[side]), 1e-12)) for s, e in zip(sizes, ends, strict=True)] for side in (0, 1))
+        low, high = (
+            [value(s, max(float(e[side]), 1e-12)) for s, e in zip(sizes, ends, strict=True)] for side in (0, 1)
+        )
         axes.fill_between(sizes, low, high, color=colour, alpha=0.22, linewidth=0, gid=f"band {each.line.legend}")
     if each.model.refused is None and len(sizes) > 1:
         dense = np.geomspace(sizes[0], sizes[-1], 160)

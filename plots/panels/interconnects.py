@@ -1,6 +1,8 @@
 """One interconnect beside others: bus bandwidth of each, and below how many times longer the others take."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from math import exp, log
 
 from matplotlib.axes import Axes
 from matplotlib.transforms import blended_transform_factory
@@ -94,9 +96,7 @@ def crossover(curve: CurveComparison, points: Sequence[PointComparison]) -> tupl
         return curve.crossovers[-1].message_bytes, True
     if any(point.significant is not None for point in points):
         return None, True
-    from math import exp, log
-
-    for before, after in reversed(list(zip(points, points[1:], strict=False))):
+    for before, after in reversed(list(pairwise(points))):
         y, y2 = log(before.ratio or 1.0), log(after.ratio or 1.0)
         if (y > 0.0) != (y2 > 0.0) and y != y2:
             x, x2 = log(before.message_bytes), log(after.message_bytes)

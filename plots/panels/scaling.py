@@ -1,6 +1,6 @@
 """Bandwidth and time over the number of ranks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,6 +14,10 @@ from plots.panels.bandwidth import Style
 from plots.worlds import Family
 
 WORDS = "dots: medians; line: the law that three or more numbers of ranks follow, dotted where there is none"
+
+
+Value = Callable[[int, float], float]
+"""What is drawn, from a number of ranks and a time (s)."""
 
 
 def draw(above: Axes, below: Axes, families: Sequence[Family], looks: Mapping[str, Style], *, named: bool) -> None:
@@ -31,13 +35,16 @@ def draw(above: Axes, below: Axes, families: Sequence[Family], looks: Mapping[st
     all_ranks = [ranks for family in families for ranks in family.ranks]
     rank_axis(below, all_ranks)
     rate_axis(above, named=False)
-    below.set_ylim(bottom=0.0)
+    for axes in (above, below):
+        axes.set_ylim(0.0, 1.1 * axes.dataLim.ymax)
     if named:
         above.set_ylabel(f"bus bandwidth, {_sizes(families, -1)} (GB/s)")
         below.set_ylabel(f"time of one call, {_sizes(families, 0)} (µs)")
 
 
-def _series(axes: Axes, family: Family, seconds: Sequence[float], look: Style, value, law: Scaling | None, size: int) -> None:  # type: ignore[no-untyped-def]
+def _series(
+    axes: Axes, family: Family, seconds: Sequence[float], look: Style, value: Value, law: Scaling | None, size: int
+) -> None:
     ranks = family.ranks
     if law is not None:
         dense = sorted({round(r) for r in np.geomspace(ranks[0], ranks[-1], 40)})

@@ -12,7 +12,6 @@ from plots.style import Theme
 
 HATCHES = {"forward": "", "backward": "//", "step": ".."}
 WORDS = {"forward": "forward", "backward": "backward", "step": "optimizer step"}
-_BAR = 0.38  # inches are not known here: of the distance between two strategies with two interconnects
 
 
 def strategy(each: StepPrediction) -> str:
@@ -20,12 +19,13 @@ def strategy(each: StepPrediction) -> str:
     return f"{each.schedule.strategy} ({each.schedule.variant})"
 
 
-def draw(axes: Axes, priced: Sequence[StepPrediction], strategies: Sequence[str], theme: Theme) -> None:
-    """Groups of bars from top to bottom, times in ms from the left on a logarithm-free axis."""
+def draw(
+    axes: Axes, priced: Sequence[StepPrediction], strategies: Sequence[str], theme: Theme, *, notes: bool = True
+) -> None:
+    """Groups of bars from top to bottom, times in ms from the left; `notes` say how many calls are extrapolated."""
     sources = list(dict.fromkeys(each.source or "" for each in priced))
     height = 0.8 / len(sources)
     widest = max(each.priced.interval[1] for each in priced if each.priced)
-    shown: set[str] = set()
     for each in priced:
         if each.priced is None:
             continue
@@ -37,17 +37,17 @@ def draw(axes: Axes, priced: Sequence[StepPrediction], strategies: Sequence[str]
                 continue
             axes.barh(y, 1e3 * seconds, height=0.86 * height, left=1e3 * left, color=theme.series[number],
                       hatch=HATCHES[phase], edgecolor=theme.paper, linewidth=0.6,
-                      label=None if phase in shown else WORDS[phase],
                       gid=f"{strategy(each)} {each.source} {phase}")  # fmt: skip
-            shown.add(phase)
             left += seconds
         low, high = (1e3 * end for end in each.priced.interval)
         axes.errorbar(1e3 * left, y, xerr=[[max(0.0, 1e3 * left - low)], [max(0.0, high - 1e3 * left)]],
                       color=theme.ink, capsize=3, linewidth=1.2, gid="interval")  # fmt: skip
         beyond = len(each.priced.extrapolated)
-        note = f", {beyond} of {len(each.priced.calls)} calls extrapolated" if beyond else ""
+        note = f", {beyond} of {len(each.priced.calls)} calls extrapolated" if beyond and notes else ""
         axes.annotate(f"{each.source}: {format_seconds(left)}{note}", (max(high, 1e3 * left), y), (6, 0),
                       textcoords="offset points", va="center", gid="total")  # fmt: skip
+    for number, phase in enumerate(PHASES):  # for the legend, in the order of a step
+        axes.bar(0.0, 0.0, color=theme.series[number], hatch=HATCHES[phase], edgecolor=theme.paper, label=WORDS[phase])
     axes.set_yticks(np.arange(len(strategies)), list(strategies))
     axes.set_ylim(len(strategies) - 0.5, -0.5)
     axes.set_xlim(0.0, 1e3 * widest * 1.42)
@@ -64,9 +64,6 @@ def caption(predictions: Sequence[StepPrediction], paths: Sequence[tuple[str, st
     refused = dict.fromkeys(
         f"{strategy(each)} on {each.source}: {each.refused.wrong}" for each in predictions if each.refused
     )
-    return (
-        " · ".join(f"{name}: {path}" for name, path in paths),
-        f"{first.model}, {first.parameters:,} parameters, {ranks} ranks, priced from mode {', '.join(modes)}; nothing "
-        "overlapped with computation; whisker: 95 % interval",
-        *refused,
-    )
+    what = f"{first.model}, {first.parameters:,} parameters, {ranks} ranks, priced from mode {', '.join(modes)}"
+    said = f"{what}; nothing overlapped with computation; whisker: 95 % interval"
+    return (" · ".join(f"{name}: {path}" for name, path in paths), said, *refused)

@@ -1,0 +1,62 @@
+"""A heat map of links."""
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from plots.axes import gigabytes
+from plots.matrix import Links
+from plots.style import Theme
+
+MOST_WRITTEN = 16  # ranks up to which each cell has its number
+MOST_NAMED = 32  # ranks up to which each row is named
+
+
+def draw(page: Figure, axes: Axes, links: Links, theme: Theme) -> None:
+    """Rank against rank, both halves alike; slow is dark, untested blank, a culprit framed."""
+    rates = np.full((links.ranks, links.ranks), np.nan)
+    for (low, high), rate in links.rates.items():
+        rates[low, high] = rates[high, low] = gigabytes(rate)
+    colours = mpl.colormaps["cividis"].with_extremes(bad=theme.grid)
+    scale = LogNorm(float(np.nanmin(rates)) / 1.05, float(np.nanmax(rates)) * 1.05)
+    image = axes.imshow(rates, cmap=colours, norm=scale, interpolation="nearest")
+    axes.grid(visible=False)
+    axes.set_anchor("W")
+    bar = page.colorbar(image, ax=axes, shrink=0.9)
+    bar.set_label("bus bandwidth of the pair (GB/s)")
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda rate, _: f"{rate:g}"))
+    bar.ax.yaxis.set_minor_formatter(FuncFormatter(lambda rate, _: f"{rate:.3g}" if f"{rate:g}"[0] in "25" else ""))
+    if links.ranks <= MOST_WRITTEN:
+        for row, column in zip(*np.nonzero(~np.isnan(rates)), strict=True):
+            value = rates[row, column]
+            axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize="small",
+                      color="#010101" if scale(value) > 0.55 else "#fefefe")  # fmt: skip
+    _named(axes, links)
+    for culprit in links.culprits:
+        _frame(axes, links.ranks, culprit.ranks, culprit.kind, theme)
+
+
+def _named(axes: Axes, links: Links) -> None:
+    if links.ranks > MOST_NAMED:
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(MaxNLocator(16, integer=True))
+    else:
+        ranks = range(links.ranks)
+        axes.set_xticks(ranks)
+        axes.set_yticks(ranks, [f"{rank} ({links.hosts[rank]})" if links.hosts else str(rank) for rank in ranks])
+    axes.set_xlabel("rank")
+    axes.set_ylabel("rank (host)" if links.hosts and links.ranks <= MOST_NAMED else "rank")
+
+
+def _frame(axes: Axes, ranks: int, blamed: tuple[int, ...], kind: str, theme: Theme) -> None:
+    if kind == "link" and len(blamed) == 2:
+        cells = [(blamed[0], blamed[1], 1, 1), (blamed[1], blamed[0], 1, 1)]
+    else:
+        cells = [(0, rank, ranks, 1) for rank in blamed]
+    for column, row, width, height in cells:
+        axes.add_patch(Rectangle((column - 0.5, row - 0.5), width, height, fill=False, edgecolor=theme.alarm,
+                                 linewidth=3, gid="culprit"))  # fmt: skip
