@@ -25,6 +25,7 @@ _MEDIAN = 1.571  # pi/2: variance of a median beside a mean's
 
 _FAR = 3.3  # standard deviations that one healthy pair in two thousand lies off
 _APART = 2.5  # standard deviations between members that count as different at the first look
+_APART_FROM_ITSELF = 64  # members up to which nobody is compared with its own tests; of more they move no median
 
 Link = tuple[int, int]
 Status = Literal["fine", "slow", "suspect", "open"]
@@ -103,11 +104,16 @@ def judge(tests: Sequence[Test], limit: float) -> Judged | None:
         [[test.value for test in anchored[member] or own[member]] for member in suspects],
     )
     bounds = _bounds(scale, freedom, len(healthy), limit, len(of))
-    members = {
-        member: _of_member(member, anchored[member] or own[member], reference, bounds,
-                           anchored=bool(anchored[member]), always=member in suspects)
-        for member in sorted(of)
-    }  # fmt: skip
+    members = {}
+    for member in sorted(of):
+        others = healthy
+        if len(of) <= _APART_FROM_ITSELF:
+            others = [test for test in healthy if member not in (test.a, test.b)] or healthy
+        members[member] = _of_member(
+            member, anchored[member] or own[member],
+            reference if others is healthy else median(test.value for test in others),
+            bounds._replace(healthy=max(1, len(others))), anchored=bool(anchored[member]), always=member in suspects,
+        )  # fmt: skip
     bounds = _bounds(scale, freedom, len(healthy), limit, len(links))
     found = {link: _of_link(again[link], _ends(link, best, reference), bounds) for link in sorted(links)}
     return Judged(reference, scale, members, found)
@@ -138,7 +144,7 @@ class _Bounds(NamedTuple):
 def _bounds(scale: float, freedom: float, healthy: int, limit: float, questions: int) -> _Bounds:
     from scipy.special import stdtrit  # here: ranks that judge nothing need not load it
 
-    chances = (FALSE_ALARMS / LOOKS / max(1, questions), MISSES, 0.025)
+    chances = (FALSE_ALARMS / LOOKS / max(1, questions), MISSES / LOOKS, 0.025)
     return _Bounds(scale, max(1, healthy), limit, *(float(stdtrit(freedom, 1.0 - chance)) for chance in chances))
 
 
