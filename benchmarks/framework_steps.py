@@ -4,7 +4,9 @@
 
 A bare model has real parameters and does nothing with them: forward passes its input on, backward hands out gradients
 that lie ready. What a step then takes beside communication (copies into buckets, hooks, Python) is measured by the
-same step with collectives that return at once (torch's `fake` process group, in DDP a hook), and taken off. The
+same step with collectives that return at once (torch's `fake` process group, in DDP a hook), and taken off. On GPUs
+collectives run beside those copies, so nothing can be taken off: there the communication is the time of NCCL's kernels
+in torch's profiler, each on the rank where it was shortest, which is the one that had nobody to wait for. The
 prediction prices the schedule's own sizes, measured by commbench before each step, each call after the one before it.
 """
 
@@ -87,18 +89,19 @@ def _case(session: Any, world: Any, strategy: str, variant: str | None, options:
     memory = Memory(session.device.free_bytes // world.size, session.device.cache_bytes, rotate=True)
     backends = open_backends(session, world, expected.calls, cases, memory)
     (backend,) = backends.values()
+    on_gpu = session.device.index is not None
     cases = [possible(backend, case) for case in cases]
-    real = _steps(strategy, shapes, session, dist.group.WORLD)
+    real, kernels = _steps(strategy, shapes, session, dist.group.WORLD)
     with _fake_group() as fake:
-        bare = _steps(strategy, shapes, session, fake, silent=True)
+        bare, _ = _steps(strategy, shapes, session, fake, silent=True)
         watch = Watch(world.rank, world.size)
         rounds = []
         for _ in range(options.steps):
             known = {case: median(measure(backend, case, SHORT, watch).seconds) for case in dict.fromkeys(cases)}
             times = world.gather([real(), bare()]).max(axis=0)
-            rounds.append((sum(known[case] for case in cases), *times))
-    predicted, step, without = (median(column) for column in zip(*rounds, strict=True))
-    measured = median(whole - alone for _, whole, alone in rounds)
+            spent = world.gather(kernels()).min(axis=0).sum() / TIMES if on_gpu else times[0] - times[1]
+            rounds.append((sum(known[case] for case in cases), *times, spent))
+    predicted, step, without, measured = (median(column) for column in zip(*rounds, strict=True))
     return {
         "name": f"{strategy} {expected.variant}, {expected.framework}, {options.parameters} parameters in "
         f"{options.layers} layers, {world.size} ranks",
@@ -118,8 +121,10 @@ def _fake_group() -> Iterator[Any]:
     dist.destroy_process_group(group)
 
 
-def _steps(strategy: str, shapes: Any, session: Any, group: Any, *, silent: bool = False) -> Callable[[], float]:
-    """A function that runs steps under the framework and returns the mean seconds of one on this rank."""
+def _steps(
+    strategy: str, shapes: Any, session: Any, group: Any, *, silent: bool = False
+) -> tuple[Callable[[], float], Callable[[], list[float]]]:
+    """Steps under the framework: the mean seconds of one on this rank, and the seconds of each of NCCL's kernels."""
     import torch
     import torch.distributed as dist
 
@@ -171,7 +176,17 @@ def _steps(strategy: str, shapes: Any, session: Any, group: Any, *, silent: bool
         wait()
         return (perf_counter() - begun) / TIMES
 
-    return seconds
+    def kernels() -> list[float]:
+        from torch.profiler import ProfilerActivity, profile
+
+        with profile(activities=[ProfilerActivity.CUDA]) as profiler:
+            for _ in range(TIMES):
+                one()
+            wait()
+        found = [e for e in profiler.events() or () if e.device_type.name == "CUDA" and "nccl" in e.name.lower()]
+        return [e.time_range.elapsed_us() * 1e-6 for e in sorted(found, key=lambda event: event.time_range.start)]
+
+    return seconds, kernels
 
 
 def _bare_model(shapes: Any) -> Any:
