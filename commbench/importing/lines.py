@@ -5,6 +5,7 @@ Prefixes tell which rank wrote a line, so they are kept as the line's stream and
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import overload
 
 import msgspec
@@ -13,7 +14,10 @@ from commbench.importing.foreign import Line
 
 _COLOUR = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)|[()][A-Za-z0-9]|[=>78cDEHM])")
 _ROW_OR_COMMENT = r"(?=\s*(?:#|\d+\s+\d+\s))"
-_LOGGED = r"(?:\s*std(?:out|err) [FP] )?(?:\s?(?:-\s)?\[?(?:INFO|DEBUG|WARNING|ERROR)\]?(?:\s-)?[: ])?(?!\s*$)"
+_LOGGED = (
+    r"(?:\s*std(?:out|err) [FP] )?(?:\s?(?:[-|]\s)?(?:[\w.]{1,60} - )?\[?(?:INFO|DEBUG|WARNING|ERROR)\]?(?:\s-)?[: ]"
+    r"(?:\s*\| [\w.:<>]{1,120} - )?)?(?!\s*$)"
+)
 # (pattern, group that names the writer or None for what tells nothing about it); tried again until none fits
 _PREFIXES = tuple(
     (re.compile(pattern), group)
@@ -40,11 +44,26 @@ _PREFIXES = tuple(
         (r"(?:> ?)+(?=\s*(?:#|\d))", None),
         # forks of nccl-tests tag their lines: [STAT]:134217728
         (r"\[[A-Z][A-Z_]{1,20}\]:", None),
+        # loggers of Python, absl and glog
+        (r"(?:DEBUG|INFO|WARNING|ERROR):[\w.]{0,60}:", None),
+        (r"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{1,9} +\d{1,9} [\w./-]{1,80}:\d{1,6}\] ?", None),
+        # ts, and times since 1970
+        (rf"[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{{1,9}})? {_ROW_OR_COMMENT}", None),
+        (rf"\d{{10}}\.\d{{1,9}} {_ROW_OR_COMMENT}", None),
+        # hydra's proxies, aprun and ibrun, and a host with a rank behind it
+        (r"\[(proxy:\d{1,6}:\d{1,6}@[\w.-]{1,80})\] ", 1),
+        (rf"([A-Za-z][\w.-]{{0,80}}\[\d{{1,7}}\]):{_ROW_OR_COMMENT}", 1),
+        (rf"([A-Za-z][\w.-]{{0,80}} \d{{1,7}}): {_ROW_OR_COMMENT}", 1),
         # pdsh and clush, and a host name in brackets: only before what is surely a table
         (rf"([A-Za-z][\w.-]{{0,80}}):{_ROW_OR_COMMENT}", 1),
         (rf"\[([A-Za-z][\w.@-]{{0,80}})\]:?{_ROW_OR_COMMENT}", 1),
     )
 )
+_NUMBERED = (  # (what stands before a line, whether every line has one)
+    (re.compile(r"(?:[\w./-]{1,200}[.]\w{1,10}:)?(\d{1,9}):"), False),  # grep -n, grep -Hn
+    (re.compile(r" {0,8}(\d{1,9})\t"), True),  # cat -n
+)
+_SAMPLE, _FEW = 3000, 5  # lines that are looked at for numbers before them, and how many there must be
 _MANY = 8  # wrappers around one line; more is an attack, not a launcher
 _STARTS = frozenset("[( \t") | frozenset("0123456789")
 _ENVELOPE_TEXT = ("log", "message", "msg", "textPayload", "line", "body", "MESSAGE")
@@ -63,8 +82,8 @@ def normalised(raw: str) -> tuple[str, str]:
     if "\b" in text or "\t" in text:
         text = text.replace("\b", "").replace("\t", " ")
     text = text.removeprefix("\ufeff")
-    if not text or text[0] == "#" or (":" not in text and text.lstrip()[:1].isdigit()):
-        return writer, text  # a comment or a row: what all wrappers before a digit have is a colon
+    if not text or text[0] == "#" or (":" not in text and text[10:11] != "." and text.lstrip()[:1].isdigit()):
+        return writer, text  # a comment or a row: wrappers before a digit have a colon, or are a time since 1970
     streams = [writer] if writer else []
     for _ in range(_MANY):
         for pattern, group in _PREFIXES:
@@ -107,6 +126,8 @@ class Lines(Sequence[Line]):
         self._raw = text.split("\n") if "\n" in text or "\r" not in text else text.split("\r")
         if self._raw and not self._raw[-1]:
             self._raw.pop()
+        if number := _line_numbers(self._raw):
+            self._raw = [number.sub("", raw) for raw in self._raw]
 
     @property
     def text(self) -> str:
@@ -133,8 +154,34 @@ class Lines(Sequence[Line]):
                 yield Line(number, text, stream)
 
 
+def _line_numbers(raws: Sequence[str]) -> re.Pattern[str] | None:
+    """What grep -n or cat -n put before every line; None where they did not.
+
+    Labels of ranks look the same and repeat; numbers of lines never do.
+    """
+    sample = raws[:_SAMPLE]
+    for pattern, step in _NUMBERED:
+        found = [pattern.match(raw) for raw in sample[:_FEW]]
+        if len(found) < _FEW or not all(found):
+            continue
+        numbers = [int(match[1]) if (match := pattern.match(raw)) else 0 for raw in sample]
+        gaps = [later - earlier for earlier, later in pairwise(numbers)]
+        if all(gap == 1 if step else gap > 0 for gap in gaps):
+            return pattern
+    return None
+
+
+def is_utf16(content: bytes) -> bool:
+    """Whether bytes are UTF-16 by their mark, or by the zero in every second byte of plain text without one."""
+    head = content[:400]
+    return content.startswith((b"\xff\xfe", b"\xfe\xff")) or (
+        len(head) > 20 and 0 not in head[::2] and not any(head[1::2])
+    )
+
+
 def decoded(content: bytes) -> str:
-    """The text of a log: UTF-8, or UTF-16 where its mark says so (shells of Windows write it); broken bytes marked."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16", errors="replace").removeprefix("\ufeff")
+    """The text of a log: UTF-8, or UTF-16 (shells of Windows write it); broken bytes marked."""
+    if is_utf16(content):
+        marked = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+        return content.decode("utf-16" if marked else "utf-16-le", errors="replace").removeprefix("\ufeff")
     return content.decode("utf-8", errors="replace").removeprefix("\ufeff")

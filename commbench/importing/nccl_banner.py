@@ -36,11 +36,6 @@ _NAMES = {
     "scatter", "hypercube",
 }  # fmt: skip
 _NOT_OURS = {"hypercube": "hypercube", "alltoallv": "alltoallv"}
-_TAG = r"(?:\[[^\[\]]{0,80}\](?:<std(?:out|err)>:)?\s*)?"  # of the launcher, before a line that it glued to another
-NCCL_LINE = re.compile(
-    rf"{_TAG}[\w.-]+:\d+:\d+ \[-?\d+\] .*|{_TAG}[\w.-]+: Test (?:(?:NCCL|CUDA) )?(?:failure|timeout).*"
-)
-_OTHERS = re.compile(r"(?:NCCL version|RCCL version|libibverbs:|NET/OFI|NCCL INFO|NCCL WARN|CUDA WARN)")
 
 
 class Device(NamedTuple):
@@ -170,20 +165,6 @@ def read_line(banner: Banner, number: int, text: str) -> bool:
     else:
         return False
     return True
-
-
-def without_intruder(text: str) -> tuple[str, str]:
-    """A row's own text and what a library printed into the middle of it."""
-    cut = len(text)
-    if found := NCCL_LINE.search(text):
-        cut = found.start()
-        glued = re.match(r"-1|\d+(?=[A-Za-z])", found[0])  # the last figure of the row and the host's name
-        cut += glued.end() if glued else 0
-    if found := _OTHERS.search(text, 0, cut):
-        cut = found.start()
-    marker = text.find("#", 1, cut)
-    cut = marker if marker > 0 else cut
-    return text[:cut], text[cut:]
 
 
 def _note_ranks(banner: Banner, text: str) -> None:

@@ -35,7 +35,7 @@ def note_binary_bandwidths(rows: RowTable, layout: Layout) -> list[str]:
     """Convert bandwidths that are GiB/s under the label GB/s. Returns what to say about it."""
     if "cputime" in layout.columns:
         return []
-    if _mismatches(rows, np.ones(len(rows))).mean() <= _MOST:
+    if algbw_mismatches(rows).mean() <= _MOST:
         return []
     if _mismatches(rows, np.full(len(rows), 1 / _GIB)).mean() >= _FEW:
         return []
@@ -47,7 +47,7 @@ def note_algbw(rows: RowTable, layout: Layout, proof: Proof) -> list[str]:
     """Test algbw against size / time and note the rows that fail, or what the whole table means by it."""
     if "cputime" in layout.columns:
         return ["the time column is CPU time; its bandwidths come from the wall time, which is not printed"]
-    wrong = _mismatches(rows, np.ones(len(rows)))
+    wrong = algbw_mismatches(rows)
     if not wrong.any():
         return []
     ranks = proof.world_size
@@ -111,6 +111,11 @@ def _mismatches(rows: RowTable, factor: Floats, column: str = "algbw") -> "np.nd
             printed - printed_half > high * (1 + _SLACK) + 1e-12
         )
     return np.asarray(outside & np.isfinite(printed) & (size > 0), dtype=np.bool_)
+
+
+def algbw_mismatches(rows: RowTable) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    """For each row, whether its algbw is not size / time within rounding."""
+    return _mismatches(rows, np.ones(len(rows)))
 
 
 def _algbw_ratio(rows: RowTable) -> float | None:

@@ -5,8 +5,8 @@ Both ways give the same figures; tests compare them. Without this one a log of 1
 
 import re
 
+from commbench.importing.nccl_kinds import Figures, Kind
 from commbench.importing.nccl_layout import Layout
-from commbench.importing.nccl_rows import Figures, Kind
 
 _SIZE = r"(\d{1,18})"
 _FIGURE = r"(\d+(?:\.\d*)?)"

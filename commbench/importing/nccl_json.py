@@ -12,10 +12,10 @@ from typing import Any
 from commbench.importing.foreign import NOTHING_STATED, Line, Reading, Reject, Run, Skipped, Stated
 from commbench.importing.json_pieces import Document, documents
 from commbench.importing.nccl_banner import Banner, Device, library_version, settings_of
+from commbench.importing.nccl_kinds import Figures, Kind
 from commbench.importing.nccl_layout import Layout
-from commbench.importing.nccl_rows import Figures, Kind
 from commbench.importing.nccl_runs import reading_of
-from commbench.importing.nccl_text import Table
+from commbench.importing.nccl_table import Table
 from commbench.importing.rows import LARGEST
 from commbench.measuring.facts import allowed_variables
 

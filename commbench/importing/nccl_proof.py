@@ -82,8 +82,8 @@ def factor_range(rows: RowTable) -> tuple[float, float]:
     return float(points[order[place]]), float(points[order[after]])
 
 
-def row_factors(rows: RowTable) -> tuple[Floats, Floats]:
-    """For each row with a bus bandwidth, the smallest and largest factor that its print allows."""
+def row_factors(rows: RowTable, *, every: bool = False) -> tuple[Floats, Floats]:
+    """For each row with a bus bandwidth, or `every` row, the smallest and largest factor that its print allows."""
     seconds, half = rows.column("seconds"), rows.column("seconds_half")
     busbw, busbw_half, size = rows.column("busbw"), rows.column("busbw_half"), rows.column("size")
     with np.errstate(all="ignore"):
@@ -92,6 +92,8 @@ def row_factors(rows: RowTable) -> tuple[Floats, Floats]:
         low = np.maximum(busbw - busbw_half, 0) / algbw_high * (1 - 1e-6)
         high = (busbw + busbw_half) / algbw_low * (1 + 1e-6)
     usable = np.isfinite(low) & np.isfinite(high) & (size > 0)
+    if every:
+        return np.where(usable, low, 0.0), np.where(usable, high, inf)
     return low[usable], high[usable]
 
 

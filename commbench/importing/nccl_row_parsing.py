@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
-from commbench.importing.nccl_layout import Layout
-from commbench.importing.nccl_rows import Figures, Kind
+from commbench.importing.nccl_kinds import Figures, Kind
+from commbench.importing.nccl_layout import Layout, from_row
 from commbench.importing.rows import LARGEST, NOT_CHECKED, agrees, half_digit, number, whole
 from commbench.sweepfile.records import Placement
 
@@ -66,6 +66,12 @@ def starts_row(tokens: list[str], layout: Layout | None) -> bool:
         return "." not in tokens[1]
     place = layout.preamble.index("type")
     return len(tokens) > place and _is_word(tokens[place])
+
+
+def is_whole_row(text: str) -> bool:
+    """Whether a line is a row of the family by its look alone: size, count, a type and groups of figures."""
+    tokens = text.split()
+    return len(tokens) > 6 and starts_row(tokens, None) and from_row(tokens[3:]) is not None
 
 
 def begun(line: int, text: str, tokens: list[str], layout: Layout | None) -> Pending | None:

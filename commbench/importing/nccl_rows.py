@@ -2,15 +2,13 @@
 
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from commbench.collectives import operator_named
-from commbench.dtypes import ELEMENT_BYTES, dtype_named
-from commbench.errors import UsageError
 from commbench.importing.foreign import Row
+from commbench.importing.nccl_kinds import Figures, Kind
 from commbench.sweepfile.records import Placement
 
 Floats = NDArray[np.float64]
@@ -19,51 +17,6 @@ _UNCHECKED, _FAILED_UNCOUNTED = -1, -2
 _PLACEMENTS: tuple[Placement | None, ...] = (None, "out", "in")
 _LINE, _SIZE, _COUNT, _CHECK, _CYCLE, _KIND = range(6)
 _SECONDS, _ALGBW, _BUSBW, _TIME_HALF, _ALGBW_HALF, _BUSBW_HALF = range(6)
-
-
-class Kind(NamedTuple):
-    """What rows have in common: dtype, operator and root as printed, None where there is none."""
-
-    dtype: str | None
-    op: str | None
-    root: int | None
-
-    @property
-    def our_dtype(self) -> str | None:
-        """Our name of the dtype; None for one that we do not know."""
-        try:
-            return dtype_named(self.dtype) if self.dtype else None
-        except UsageError:
-            return None
-
-    @property
-    def our_op(self) -> str | None:
-        """Our name of the operator, or the tool's own for one that is the tool's own (mulsum)."""
-        if self.op in (None, "none", "", "all"):
-            return None
-        try:
-            return operator_named(str(self.op))
-        except UsageError:
-            return self.op
-
-    @property
-    def element_bytes(self) -> int | None:
-        """Bytes of one element."""
-        return ELEMENT_BYTES.get(self.our_dtype or "")
-
-
-class Figures(NamedTuple):
-    """One placement of one row: the time (s), the printed bandwidths (GB/s), and half of their last digits."""
-
-    seconds: float
-    algbw: float
-    busbw: float
-    seconds_half: float
-    algbw_half: float
-    busbw_half: float
-    wrong: int | None
-    correct: bool | None
-    reported: dict[str, Any] | None
 
 
 class RowTable(Sequence[Row]):

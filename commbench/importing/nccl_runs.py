@@ -2,28 +2,26 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from commbench.importing.foreign import Reading, Reject, Run, Stated
 from commbench.importing.nccl_banner import Banner, Device, program_of
 from commbench.importing.nccl_checks import (
-    is_average_of,
     mean_busbw,
     note_algbw,
     note_binary_bandwidths,
     note_busbw,
     note_units,
 )
+from commbench.importing.nccl_devices import distinct, groups, listed, model, processes_with_rank_0, ranks_per_host
 from commbench.importing.nccl_layout import Layout
 from commbench.importing.nccl_proof import Evidence, prove
 from commbench.importing.nccl_rows import RowTable
 from commbench.importing.nccl_series import Split, split
-from commbench.importing.nccl_text import Table
-from commbench.sweepfile.records import Mode
+from commbench.importing.nccl_table import Table
+from commbench.importing.nccl_unheaded import cut_head, pieces
+from commbench.importing.nccl_verdict import completeness, footer_of, judge, mode_of, variant
 
 _BACKENDS = {"nccl-tests": "nccl", "rccl-tests": "rccl", "mscclpp-test": "mscclpp"}
-_LARGE_ERROR = 1e-3  # far above the rounding of any dtype that has more than 16 bits
-_LARGE_ERROR_16 = 0.1
 _MOST_RUNS = 256
 ADVICE = (
     "each process ran alone with one rank: the binary was built without MPI (make MPI=1), so nothing was sent "
@@ -39,8 +37,10 @@ def reading_of(tables: Sequence[Table], stated: Stated) -> Reading:
     runs: list[Run] = []
     rejects: list[Reject] = []
     alone: set[str] = set()
-    for table in tables:
+    for table in [piece for whole in tables for piece in pieces(whole)]:
         if table.rows and table.layout is not None:
+            if refusal := cut_head(table):
+                rejects.append(refusal)
             made, refused = _runs_of(table, table.layout, stated, logged[table.stream])
             runs += made
             alone.update(table.stream for run in made if run.world_size == 1)
@@ -79,7 +79,7 @@ def _failures(banner: Banner) -> Iterator[Reject]:
 
 def _runs_of(table: Table, layout: Layout, stated: Stated, logged: set[int]) -> tuple[list[Run], list[Reject]]:
     rows, banner = table.rows, table.banner
-    copies = max(banner.copies, _processes_with_rank_0(banner.devices))
+    copies = max(banner.copies, processes_with_rank_0(banner.devices))
     found = _series(rows, banner, copies)
     parts = [rows]
     whole: tuple[int, int] | None = (table.first or rows.lines[0], table.last or rows.lines[len(rows) - 1])
@@ -171,9 +171,9 @@ def _run(
     lines: tuple[int, int] | None,
 ) -> Run:
     banner = table.banner
-    footer = _footer(table, rows, copies)
+    footer = footer_of(table, rows, copies)
     unit_notes = note_units(rows, layout) + note_binary_bandwidths(rows, layout)
-    devices = _devices(banner)
+    devices = distinct(banner)
     proof = prove(rows, _evidence(banner, layout, devices, stated, logged))
     said = [
         *notes,
@@ -192,8 +192,8 @@ def _run(
         said.append(
             f"behind {len(banner.unnamed)} rows stand columns that no header names, not read: {banner.unnamed[0]!r}"
         )
-    said += _verdict(rows, layout, footer)
-    complete, reason = _complete(table, footer)
+    said += judge(rows, layout, footer)
+    complete, reason = completeness(table, footer)
     settings = dict(banner.settings)
     return Run(
         tool=banner.tool,
@@ -205,11 +205,11 @@ def _run(
         world_size=proof.world_size,
         world_size_basis=proof.world_size_basis,
         world_size_range=proof.world_size_range,
-        ranks_per_host=_ranks_per_host(devices) if _listed(banner, devices) == proof.world_size else None,
-        groups=_groups(devices),
+        ranks_per_host=ranks_per_host(devices) if listed(banner, devices) == proof.world_size else None,
+        groups=groups(devices),
         mode=mode_of(settings),
         backend=_BACKENDS.get(banner.tool, "nccl"),
-        device=_device(banner.devices),
+        device=model(banner.devices),
         rows=rows,
         left_out=tuple(table.left_out),
         lines=lines or (rows.lines[0], rows.lines[len(rows) - 1]),
@@ -235,123 +235,9 @@ def _evidence(banner: Banner, layout: Layout, devices: list[Device], stated: Sta
         named=named,
         counted=banner.counted,
         named_basis="named" if name else "command line",
-        listed=_listed(banner, devices),
-        at_least=max(1, 1 if _groups(devices) else largest),
+        listed=listed(banner, devices),
+        at_least=max(1, 1 if groups(devices) else largest),
         logged=tuple(sorted(banner.ranks or logged)),
         stated_ranks=stated.world_size,
         stated_collective=stated.collective,
     )
-
-
-def _devices(banner: Banner) -> list[Device]:
-    """The device list with each rank once (copies of a program print it again)."""
-    return sorted({device.rank: device for device in banner.devices}.values())
-
-
-def _listed(banner: Banner, devices: list[Device]) -> int | None:
-    """Ranks of one collective by the device list; None where the list is not whole."""
-    if not devices or banner.cut or [device.rank for device in devices] != list(range(len(devices))):
-        return None
-    members = Counter(device.group for device in devices)
-    return (
-        len(devices) if len(members) == 1 else members.most_common(1)[0][1] if len(set(members.values())) == 1 else None
-    )
-
-
-def _groups(devices: list[Device]) -> tuple[tuple[int, ...], ...] | None:
-    numbers = sorted({device.group for device in devices})
-    if len(numbers) < 2:
-        return None
-    return tuple(tuple(device.rank for device in devices if device.group == number) for number in numbers)
-
-
-def _ranks_per_host(devices: list[Device]) -> tuple[int, ...] | None:
-    if _groups(devices):
-        return None
-    return tuple(Counter(device.host for device in devices).values()) or None
-
-
-def _processes_with_rank_0(devices: list[Device]) -> int:
-    return len({(device.host, device.pid) for device in devices if device.rank == 0})
-
-
-def _device(devices: Sequence[Device]) -> str | None:
-    names = {device.name for device in devices if device.name}
-    return next(iter(names)) if len(names) == 1 else None
-
-
-def mode_of(settings: dict[str, Any]) -> Mode | None:
-    """How the tool timed: calls back to back, or replays of a graph; None where each call was waited for."""
-    if settings.get("replays"):
-        return "graph"
-    if settings.get("blocking_enabled") or settings.get("blocking"):
-        return None
-    return "pipelined"
-
-
-def variant(banner: Banner, layout: Layout) -> str:
-    """The row of the table in docs/importing.md that describes this text."""
-    if banner.reporter:
-        return "rccl-tests CSV or JSON"
-    if banner.tool == "mscclpp-test":
-        return "mscclpp-test text"
-    generation = layout.generation
-    if generation == "C":
-        if banner.version:
-            generation = "C3"
-        elif banner.program or banner.concluded:
-            generation = "C2"
-        elif layout.inferred:
-            generation = "C"
-        else:
-            generation = "C0 or C1"
-    return f"{banner.tool} text {generation}"
-
-
-def _footer(table: Table, rows: RowTable, copies: int) -> dict[str, Any]:
-    banner = table.banner
-    averages = [average for average in banner.averages if average is not None]
-    fitting = [average for average in averages if is_average_of(rows, average, table.zero_busbw)]
-    footer: dict[str, Any] = {}
-    if averages:
-        footer["average"] = fitting[0] if fitting else averages[0]
-        footer["average_is_of_these_rows"] = bool(fitting)
-    if banner.out_of_bounds:
-        count, word = banner.out_of_bounds[0] if copies < 2 else max(banner.out_of_bounds)
-        footer["out_of_bounds"] = count
-        footer["out_of_bounds_verdict"] = word
-    return footer
-
-
-def _verdict(rows: RowTable, layout: Layout, footer: dict[str, Any]) -> list[str]:
-    """Whether the data were right. A magnitude of error is judged by the tool's own footer only."""
-    failed = footer.get("out_of_bounds", 0) or footer.get("out_of_bounds_verdict") == "FAILED"
-    if layout.error_is_magnitude and "out_of_bounds" in footer:
-        rows.judge_errors(failed=bool(failed), limit=_LARGE_ERROR, limit_16=_LARGE_ERROR_16)
-    wrong, checked = rows.wrong_rows, rows.checked("out") or rows.checked("in") or rows.checked(None)
-    said = []
-    if wrong:
-        said.append(f"wrong data in {wrong} of {len(rows)} rows")
-    elif failed:
-        said.append(f"the footer counts {footer['out_of_bounds']} failures, which rows have them is not printed")
-    elif not checked:
-        said.append("nobody checked the data" + (", whatever the footer says" if "out_of_bounds" in footer else ""))
-    return said
-
-
-def _complete(table: Table, footer: dict[str, Any]) -> tuple[bool | None, str | None]:
-    if table.banner.failures:
-        return False, f"the program failed: {table.banner.failures[0][1]}"
-    if not table.banner.ended:
-        return False, "the program did not write its end"
-    if table.cut is not None:
-        return False, f"the row of line {table.cut} is cut"
-    if footer.get("average_is_of_these_rows") is False:
-        return False, "the printed average is not that of these rows"
-    if table.banner.whole_file:
-        return True, None
-    if table.banner.reporter and not footer:
-        return None, None
-    if not footer and not table.banner.concluded:
-        return False, "no footer stands below the rows"
-    return True, None

@@ -1,298 +1,18 @@
 """Read text of nccl-tests, rccl-tests, mscclpp-test and their forks, of every generation, row by row.
 
-Each stream (launcher prefix) is read on its own. Within one, a table begins at a banner, at a header, at a footer's
-end or at the bare name of a test; rows are put together again where a library printed into them.
+Each stream (launcher prefix) is read on its own; rows are put together again where a library printed into them.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
-from commbench.importing.foreign import NOTHING_STATED, Line, Reading, Reject, Row, Run, Skipped, Stated
-from commbench.importing.nccl_banner import Banner, bare_name, begins_run, read_line, without_intruder
-from commbench.importing.nccl_fast_rows import FastRows
-from commbench.importing.nccl_layout import Layout, from_header, from_row, is_header
-from commbench.importing.nccl_row_parsing import (
-    Pending,
-    begun,
-    figures_of,
-    groups_of,
-    is_consistent,
-    is_figure,
-    is_full,
-    starts_row,
-    take,
-)
-from commbench.importing.nccl_rows import RowTable
+from commbench.importing.foreign import NOTHING_STATED, Line, Reading, Row, Run, Stated
+from commbench.importing.nccl_layout import from_header, is_header
+from commbench.importing.nccl_row_parsing import is_whole_row
+from commbench.importing.nccl_runs import reading_of
+from commbench.importing.nccl_stream import Stream
+from commbench.importing.nccl_table import Table
 
 NAME = "nccl-tests"
-
-
-@dataclass
-class Table:
-    """One table while it is read: what stood above, its rows, what was left out or refused, what stood below."""
-
-    banner: Banner = field(default_factory=Banner)
-    layout: Layout | None = None
-    rows: RowTable = field(default_factory=RowTable)
-    left_out: list[Skipped] = field(default_factory=list)
-    zero_busbw: int = 0
-    rejects: list[Reject] = field(default_factory=list)
-    orphans: list[Reject] = field(default_factory=list)
-    headed: bool = False
-    first: int = 0
-    last: int = 0
-    cut: int | None = None
-    stream: str = ""
-    seen: dict[tuple[int, int], int] = field(default_factory=dict)
-
-    @property
-    def began(self) -> bool:
-        """Whether any row of it was seen, read or not."""
-        return bool(self.rows) or bool(self.left_out) or bool(self.rejects)
-
-
-class _Stream:
-    """The tables of one stream."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.tables = [Table(stream=name)]
-        self.pending: Pending | None = None
-        self.above = ""
-        self.foreign = False
-        self.banned = False
-        self._fast: FastRows | None = None
-        self._fast_layout: Layout | None = None
-
-    @property
-    def table(self) -> Table:
-        return self.tables[-1]
-
-    def new_table(self) -> None:
-        self.flush()
-        self.tables.append(Table(stream=self.name))
-        self.above = ""
-
-    def take(self, number: int, text: str) -> None:
-        start = text.lstrip()
-        if not start:
-            return
-        if start[0].isdigit() and (not self.foreign or self.pending or (not self.banned and _is_whole_row(start))):
-            if self._fast_row(number, text) or self._row(number, text):
-                return
-        elif self.pending is not None and start[:3] == "N/A":
-            self._continue(number, text.split())
-            return
-        self._other(number, text)
-
-    # ---- rows
-
-    def _fast_row(self, number: int, text: str) -> bool:
-        """Take a whole plain row below its header. Returns False for a line that needs care."""
-        table = self.tables[-1]
-        layout = table.layout
-        if layout is None or self.pending is not None or table.banner.averages or table.banner.out_of_bounds:
-            return False
-        if layout is not self._fast_layout:
-            self._fast_layout, fast = layout, FastRows(layout)
-            self._fast = fast if fast.usual else None
-        found = self._fast.read(text) if self._fast is not None else None
-        if found is None:
-            return False
-        size, count, kind, figures = found
-        rows, first = table.rows, table.first
-        kind_number = rows.kind_number(kind)
-        key = (size, kind_number)
-        cycle = table.seen.get(key, 0)
-        table.seen[key] = cycle + 1
-        rows.add_pair(number, size, count, kind_number, cycle, layout.placements, figures)
-        table.first, table.last = first or number, number
-        return True
-
-    def _row(self, number: int, text: str) -> bool:
-        if ":" in text or "NCCL" in text or "#" in text:
-            mine, intruder = without_intruder(text)
-            if intruder:
-                if not mine.strip():
-                    return False
-                text = mine
-                read_line(self.table.banner, number, intruder)
-        tokens = text.split()
-        if starts_row(tokens, self.table.layout):
-            self._start(number, text, tokens)
-            return True
-        if not all(map(is_figure, tokens)):
-            return self._odd(number, text, tokens)
-        if self.pending is not None:
-            self._continue(number, tokens)
-            return True
-        table = self.table
-        if not (table.headed or table.began) or table.banner.footed:
-            return False
-        if len(tokens) <= 2 and all(token.isdigit() for token in tokens) and table.layout is not None:
-            self.pending = begun(number, text, tokens, table.layout)
-            return True
-        table.orphans.append(Reject(number, f"{len(tokens)} figures that belong to no row: {_excerpt(text)}"))
-        return True
-
-    def _odd(self, number: int, text: str, tokens: list[str]) -> bool:
-        """A line that begins with a number and is neither a row nor figures alone."""
-        table = self.table
-        in_table = (table.headed or table.began) and not table.banner.footed
-        if self.pending is not None and is_figure(tokens[0]) and not tokens[0].isdigit():
-            figures = [token for token in tokens if is_figure(token)]
-            if table.layout is not None and table.layout.tail_tokens:
-                figures = tokens
-            self._continue(number, figures)
-            return True
-        if not in_table or not tokens[0].isdigit() or len(tokens) < 2 or not tokens[1][0].isdigit():
-            return False
-        self.flush()
-        table.rejects.append(Reject(number, f"a row that cannot be read: {_excerpt(text)}"))
-        return True
-
-    def _start(self, number: int, text: str, tokens: list[str]) -> None:
-        self.flush()
-        table = self.table
-        if table.banner.footed and table.banner.copies < 2:
-            self.new_table()
-            table = self.table
-        layout = table.layout
-        if layout is None:
-            layout = from_row(tokens[3:])
-            if layout is not None:
-                table.layout = layout
-        row = begun(number, text, tokens, layout)
-        if row is None:
-            table.rejects.append(Reject(number, f"a size or count that no buffer has: {_excerpt(text)}"))
-            return
-        self.pending = row
-        if row.excess is not None and layout is not None and is_full(row, layout) and is_consistent(row, layout):
-            table.banner.unnamed.append(row.excess)
-            self._finish_row(row, layout)
-        elif row.excess is not None and all(map(is_figure, tokens[-2:])):  # figures go on behind it: no library's line
-            self._refuse(row, _misfit(row.excess))
-        elif layout is not None and is_full(row, layout):
-            self._finish_row(row, layout)
-
-    def _continue(self, number: int, tokens: list[str]) -> None:
-        row, layout = self.pending, self.table.layout
-        assert row is not None
-        room = layout.groups * layout.width + layout.tail_tokens if layout else 8
-        if len(row.figures) + len(row.tail) + len(tokens) > room:
-            self.table.orphans.append(
-                Reject(
-                    number, f"{len(tokens)} figures that do not fit the row of line {row.line}: {' '.join(tokens)[:60]}"
-                )
-            )
-            return
-        row.excess = None
-        take(row, tokens, layout)
-        if layout is not None and is_full(row, layout):
-            self._finish_row(row, layout)
-
-    def _refuse(self, row: Pending, why: str) -> None:
-        self.pending = None
-        self.table.rejects.append(Reject(row.line, f"the row of {row.size} B: {why}"))
-
-    def flush(self) -> None:
-        """End the row in progress, if any: what is complete of it stays, the rest is refused."""
-        row, self.pending = self.pending, None
-        if row is None:
-            return
-        table, layout = self.table, self.table.layout
-        if layout is None or len(row.figures) < layout.width:
-            words = f"is cut after {len(row.figures)} figures" if row.figures else "is cut before its first figure"
-            words = _misfit(row.excess) if row.excess is not None else words
-            table.rejects.append(Reject(row.line, f"the row of {row.size} B: {words}"))
-            table.cut = row.line
-            return
-        self._finish_row(row, layout)
-
-    def _finish_row(self, row: Pending, layout: Layout) -> None:
-        self.pending = None
-        table = self.table
-        table.first, table.last = table.first or row.line, row.line
-        groups, rest = groups_of(row, layout)
-        if rest:
-            table.rejects.append(Reject(row.line, f"{rest} figures of the other placement of {row.size} B, cut"))
-            table.cut = row.line
-        elif len(groups) < layout.groups and row.gap < 24:
-            table.cut = row.line
-            table.rejects.append(Reject(row.line, f"the row of {row.size} B has one placement only: cut"))
-        if row.size == 0:
-            table.left_out.append(Skipped(row.line, 0, "a row of size 0: nothing was sent"))
-            table.zero_busbw += len(groups)
-            return
-        number = table.rows.kind_number(row.kind)
-        cycle = table.seen.get((row.size, number), 0)
-        table.seen[row.size, number] = cycle + 1
-        for placement, group in groups:
-            figures = figures_of(group, layout, row)
-            if isinstance(figures, str):
-                which = {"out": "out of place", "in": "in place", None: "row"}[placement]
-                table.left_out.append(Skipped(row.line, row.size, f"{which}: {figures}"))
-            else:
-                table.rows.add(row.line, row.size, row.count, number, cycle, placement, figures)
-
-    # ---- everything else
-
-    def _other(self, number: int, text: str) -> None:
-        table = self.table
-        if "ubx_bench" in text:
-            self.flush()
-            self.foreign = self.banned = True
-        elif self.banned and not begins_run(text):
-            return
-        elif is_header(text):
-            self._header(text)
-        elif "algbw(" in text.lower():
-            self.flush()
-            self.foreign = True
-        elif "(elements)" in text and "(B)" in text:
-            table.headed = True
-            if table.layout and "(ms)" in text and not table.layout.milliseconds:
-                table.layout = from_header(self.above, "") or table.layout
-        elif begins_run(text):
-            self._begins(text)
-            read_line(self.table.banner, number, text)
-        elif bare_name(text) and (table.began or table.headed):
-            self.new_table()
-            self.table.banner.notes.append(f"named by the line {text.strip()!r}")
-        else:
-            failed = len(table.banner.failures)
-            if read_line(table.banner, number, text) and len(table.banner.failures) > failed and self.pending:
-                self._refuse(self.pending, "the program failed while it ran")
-            if "out-of-place" in text or "in-place" in text:
-                self.above = text
-            if "mscclpp" in text.lower():
-                table.banner.tool = "mscclpp-test"
-            if table.banner.footed:
-                self.flush()
-
-    def _begins(self, text: str) -> None:
-        table = self.table
-        banner = table.banner
-        self.foreign = self.banned = False
-        if table.began or self.pending or banner.footed or banner.failures:
-            if banner.copies > 1 and not banner.failures and not banner.concluded and "nThread" in text:
-                banner.copies -= 1  # a copy that started late
-                return
-            self.new_table()
-
-    def _header(self, text: str) -> None:
-        table = self.table
-        self.foreign = False
-        layout = from_header(text, self.above)
-        if layout is None:
-            self.foreign = True
-            return
-        if table.began or self.pending or table.banner.footed:
-            if table.banner.copies > 1 and not table.banner.concluded:
-                return
-            self.new_table()
-            table = self.table
-        table.layout, table.headed = layout, True
 
 
 class TableReader:
@@ -300,13 +20,13 @@ class TableReader:
 
     def __init__(self, stated: Stated = NOTHING_STATED) -> None:
         self._stated = stated
-        self._streams: dict[str, _Stream] = {}
+        self._streams: dict[str, Stream] = {}
 
     def take(self, line: Line) -> None:
         """Read one line."""
         stream = self._streams.get(line.stream)
         if stream is None:
-            stream = self._streams[line.stream] = _Stream(line.stream)
+            stream = self._streams[line.stream] = Stream(line.stream)
         stream.take(line.number, line.text)
 
     def feed(self, line: Line) -> tuple[Row, ...]:
@@ -326,8 +46,6 @@ class TableReader:
 
     def finish(self) -> Reading:
         """Everything that was read, tested: the log has ended."""
-        from commbench.importing.nccl_runs import reading_of
-
         return reading_of(self.tables(), self._stated)
 
 
@@ -341,7 +59,7 @@ def _of_family(text: str) -> bool:
     if not start:
         return False
     if start[0].isdigit():
-        return _is_whole_row(start)
+        return is_whole_row(start)
     if "algbw" in text:
         return is_header(text) and from_header(text, "") is not None
     return (
@@ -352,11 +70,6 @@ def _of_family(text: str) -> bool:
         or "nccl-tests version" in text
         or "nGpus(perProc)" in text
     )  # fmt: skip
-
-
-def _is_whole_row(text: str) -> bool:
-    tokens = text.split()
-    return len(tokens) > 6 and starts_row(tokens, None) and from_row(tokens[3:]) is not None
 
 
 def read(lines: Iterable[Line], stated: Stated) -> Reading:
@@ -370,12 +83,3 @@ def read(lines: Iterable[Line], stated: Stated) -> Reading:
 def runs_of(text: str, stated: Stated = NOTHING_STATED) -> tuple[Run, ...]:
     """The runs of a piece of text without launcher prefixes."""
     return read([Line(number, line) for number, line in enumerate(text.splitlines(), 1)], stated).runs
-
-
-def _misfit(words: str) -> str:
-    comma = "; a decimal comma is not guessed" if "," in words else ""
-    return f"{words!r} stands where a figure is expected{comma}"
-
-
-def _excerpt(text: str) -> str:
-    return repr(" ".join(text.split())[:60])

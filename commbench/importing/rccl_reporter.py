@@ -14,10 +14,10 @@ from math import isfinite
 from commbench.importing.foreign import Line, Reading, Reject, Skipped, Stated
 from commbench.importing.json_pieces import documents
 from commbench.importing.nccl_banner import program_of
+from commbench.importing.nccl_kinds import Figures, Kind
 from commbench.importing.nccl_layout import Layout
-from commbench.importing.nccl_rows import Figures, Kind
 from commbench.importing.nccl_runs import reading_of
-from commbench.importing.nccl_text import Table
+from commbench.importing.nccl_table import Table
 from commbench.importing.rows import NOT_CHECKED, half_digit, number, whole
 from commbench.sweepfile.records import Placement
 

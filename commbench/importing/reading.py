@@ -10,7 +10,7 @@ from commbench.collectives import collective_named
 from commbench.errors import UsageError
 from commbench.importing import detecting
 from commbench.importing.foreign import Reading, Reject, Run, Stated
-from commbench.importing.lines import Lines, decoded
+from commbench.importing.lines import Lines, decoded, is_utf16
 from commbench.measuring.nccl_log import Link, links
 
 STANDARD_INPUT = "-"
@@ -126,7 +126,9 @@ def _refusal(content: bytes) -> str | None:
             return words
     if content.lstrip()[: len(_SWEEP)] == _SWEEP:
         return "it is a sweep file already: commbench show reads it"
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if content[257:262] == b"ustar":
+        return "it is a tar archive: unpack it and give the files inside"
+    if is_utf16(content):
         return None
     start = content[:65536]
     strange = sum(start.count(bytes([code])) for code in range(32) if code not in (7, 8, 9, 10, 12, 13, 27))

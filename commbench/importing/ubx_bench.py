@@ -8,11 +8,11 @@ from typing import Any
 from commbench.importing.foreign import Line, Reading, Reject, Run, Skipped, Stated
 from commbench.importing.json_pieces import documents
 from commbench.importing.nccl_banner import program_of
+from commbench.importing.nccl_kinds import Figures, Kind
 from commbench.importing.nccl_layout import Layout
 from commbench.importing.nccl_row_parsing import is_figure
-from commbench.importing.nccl_rows import Figures, Kind
 from commbench.importing.nccl_runs import reading_of
-from commbench.importing.nccl_text import Table
+from commbench.importing.nccl_table import Table
 from commbench.importing.rows import NOT_CHECKED, half_digit, number, whole
 
 NAME = "ubx_bench"
