@@ -6,10 +6,11 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix wheel clean
+.PHONY: help demo figures test check fix wheel clean
 
 help:
-	@echo "make demo     measure four collectives with two gloo ranks, print the table, keep the sweep file"
+	@echo "make demo     measure four collectives with two gloo ranks, print the table, keep the sweep file and a figure"
+	@echo "make figures  draw the figures of docs/figures again, from the sweeps in examples"
 	@echo "make test     all checks, then all tests that this machine can run"
 	@echo "make check    ruff (lint and format), mypy, the import rules"
 	@echo "make fix      let ruff repair what it can"
@@ -29,6 +30,12 @@ $(STAMP): pyproject.toml constraints.txt
 
 demo: $(STAMP)
 	@sh benchmarks/demo.sh $(BIN)
+
+figures: $(STAMP)
+	$(BIN)/python -m plots.interconnects examples/h200x2-nvlink.jsonl examples/h200x2-host.jsonl \
+	  --title 'Two H200: NVLink against host memory' --output docs/figures/nvlink-against-host.png
+	$(BIN)/python -m plots.training_steps examples/h200x2-nvlink.jsonl examples/h200x2-host.jsonl --model llama2-7b \
+	  --output docs/figures/training-step.png
 
 check: $(STAMP)
 	$(BIN)/ruff check .

@@ -1,9 +1,9 @@
 #!/bin/sh
-# What `make demo` runs: the main job on two gloo ranks of this machine, small enough for a laptop, and a fit of it.
+# What `make demo` runs: the main job on two gloo ranks of this machine, small enough for a laptop, a fit and a figure of it.
 #
 #   sh benchmarks/demo.sh [BIN]     BIN: the environment's bin folder, seen from the repository root (.venv/bin)
 #
-# Leaves demo-results/sweep-<time>.jsonl, never overwrites one, and passes the exit code on.
+# Leaves demo-results/sweep-<time>.jsonl and its figure (.png), never overwrites one, and passes the exit code on.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 bin=${1:-.venv/bin}
@@ -29,10 +29,14 @@ echo
 "$bin/commbench" fit "$file"
 fit=$?
 [ "$fit" -eq 0 ] || [ "$fit" -eq 3 ] || exit "$fit"   # 3: a curve has no model; its reason stands above
+"$bin/python" -m plots.bandwidth "$file" --title "make demo: two gloo ranks of this machine" --output "${file%.jsonl}.png" \
+    > /dev/null || exit
 echo
 echo "Gloo between two processes of one machine shows what commbench does; neither its times nor these fits are"
 echo "evidence about a cluster."
 echo "The sweep file: $file"
+echo "Its figure:     ${file%.jsonl}.png"
 echo "Next:           $bin/commbench show $file --format markdown     (or csv, json, nccl-tests)"
 echo "                $bin/commbench predict $file --collective all_reduce --size 1G"
+echo "                $bin/python -m plots.report $file --output report.html"
 echo "With N GPUs:    $bin/torchrun --standalone --nproc-per-node N -m commbench.sweep -b 8 -e 8G -f 2 -J sweep.jsonl"

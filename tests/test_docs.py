@@ -24,6 +24,7 @@ FOREIGN = {
     *("--standalone", "--nproc-per-node", "--nnodes", "--rdzv-backend", "--rdzv-endpoint"),
     *("--rendezvous", "--nodes", "--format", "--help", "--version", "--map-by"),
     *("--binaries", "--launch", "--export"),
+    *("--output", "--theme", "--title", "--accept"),
     *("--size", "--save", "--collective", "--reference"),
     *("--settings", "--launches", "--program", "--across", "--mca"),
     *("--model", "--strategy", "--variant", "--set", "--parameters", "--layers", "--schedule", "--world-size"),

@@ -51,7 +51,7 @@ def draw(
     axes.set_yticks(np.arange(len(strategies)), list(strategies))
     axes.set_ylim(len(strategies) - 0.5, -0.5)
     axes.set_xlim(0.0, 1e3 * widest * 1.42)
-    axes.set_xlabel("communication of one step, calls one after the other (ms)")
+    axes.set_xlabel("communication of one step (ms)")
     axes.grid(axis="y", visible=False)
     axes.tick_params(axis="y", length=0)
 

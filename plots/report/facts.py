@@ -67,19 +67,20 @@ def measurements(key: str, name: str, one: SweepSet) -> Table:
         Column("±", "%", number=True), Column("spread", "%", number=True), Column("algbw", "GB/s", number=True),
         Column("busbw", "GB/s", number=True), Column("wrong", number=True), Column("bound"),
     )  # fmt: skip
-    body = tuple(_measurement(row) for sweep in one.sweeps for row in in_reading_order(rows(sweep)))
+    cycles = any(m.cycle for sweep in one.sweeps for m in sweep.measurements)
+    body = tuple(_measurement(row, cycles) for sweep in one.sweeps for row in in_reading_order(rows(sweep)))
     made = Table(key, clean(f"Measurements of {name}"), columns, body, filters=True)
     return without_empty(said_once(made, (*_CURVE, "cycle")))
 
 
-def _measurement(row: Row) -> tuple[Cell, ...]:
+def _measurement(row: Row, cycles: bool) -> tuple[Cell, ...]:
     wrong = {"yes": Cell("0", 0.0), "not checked": Cell("N/A", -1.0)}.get(
         row.check, Cell(str(row.wrong or "WRONG"), float(row.wrong or 1), "bad")
     )
     return (
         Cell(row.collective or "unknown"), Cell(row.op or ""), Cell(row.dtype or ""),
         Cell(_PLACES.get(row.placement or "", "")), Cell(row.mode or ""), Cell(row.beside or ""),
-        Cell(str(row.cycle), row.cycle),
+        Cell(f"{row.cycle}" if cycles else "", row.cycle),
         Cell(format_size(row.message_bytes), row.message_bytes), _number(row.seconds / MICROSECOND, 2),
         _percent(row.half_width), _percent(row.spread), _rate(row.algbw), _rate(row.busbw), wrong,
         Cell(row.bound or ""),

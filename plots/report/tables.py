@@ -43,7 +43,7 @@ class Table:
     def of(self, kept: Sequence[int], *words: str) -> "Table":
         """The table with these columns only, and more words in its caption."""
         return replace(
-            self, caption=", ".join((self.caption, *words)), columns=tuple(self.columns[n] for n in kept),
+            self, caption=", ".join((self.caption, *filter(None, words))), columns=tuple(self.columns[n] for n in kept),
             rows=tuple(tuple(row[n] for n in kept) for row in self.rows),
         )  # fmt: skip
 
@@ -55,10 +55,10 @@ def without_empty(table: Table, *, keep: int = 1) -> Table:
 
 
 def said_once(table: Table, names: Sequence[str]) -> Table:
-    """The table without those of the named columns that say the same in each row; the caption says it instead."""
+    """The table without those of the named columns in which rows differ at most by saying nothing; the caption says it."""
     if len(table.rows) < 2:
         return table
     same = [n for n, column in enumerate(table.columns)
-            if column.name in names and len({row[n].text for row in table.rows}) == 1]  # fmt: skip
-    words = [table.rows[0][n].text for n in same if table.rows[0][n].text]
-    return table.of([n for n in range(len(table.columns)) if n not in same], *words)
+            if column.name in names and len({row[n].text for row in table.rows} - {""}) < 2]  # fmt: skip
+    words = [next((row[n].text for row in table.rows if row[n].text), "") for n in same]
+    return table.of([n for n in range(len(table.columns)) if n not in same], *filter(None, words))
