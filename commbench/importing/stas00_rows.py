@@ -8,7 +8,8 @@ from commbench.importing.printed import Printed, figure, seconds
 from commbench.units import GIB, GIGABYTE_PER_SECOND, KIB, MIB, TIB
 
 LATENCY = "latency median"
-_PAYLOAD = re.compile(r"(\d{1,12})(B|[KMGT]i?B)")
+_PAYLOAD = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)(B|[KMGT]i?B)")
+_SHARE = 16  # bytes that one rank's part of a payload is a multiple of
 _RATE = re.compile(r"(\d[\d.]{0,20})GBps")
 _TIME = re.compile(r"(\d[\d.]{0,20}) ?(us|\u00b5s|\u03bcs|ms)?")
 _UNITS = {"B": 1, "K": KIB, "M": MIB, "G": GIB, "T": TIB}
@@ -21,17 +22,20 @@ def cells(text: str) -> list[str]:
 
 
 def take(
-    line: Line, columns: tuple[str, ...], payload: int | None, reduces: bool, collected: Collector
+    line: Line, columns: tuple[str, ...], payload: int | None, reduces: bool, collected: Collector, shares: int = 0
 ) -> tuple[Printed, Printed] | str | None:
-    """Take one row: its algorithm and bus bandwidth, or why it cannot be read."""
+    """Take one row: its algorithm and bus bandwidth, or why it cannot be read.
+
+    Args:
+        shares: equal parts that the payload is cut into, one a rank; 0 where it is whole or they are not known.
+    """
     found = cells(line.text)
     profile = columns[0] in ("busbw", "algbw")
     op = "sum" if reduces else None
     if len(found) != len(columns):
         return f"{len(found)} of {len(columns)} columns"
     texts = dict(zip(columns, found, strict=True))
-    shown = None if profile else _PAYLOAD.fullmatch(found[0])
-    message = int(shown[1]) * _UNITS[shown[2][0]] if shown else payload
+    message = payload if profile else _bytes(found[0], shares)
     rates = {
         name: figure(match[1]) for name in ("algbw", "busbw") if (match := _RATE.fullmatch(texts[name])) is not None
     }
@@ -41,8 +45,9 @@ def take(
         return "the payload is not told" if profile else f"the payload {found[0]!r} cannot be read"
     if latency is not None:
         collected.row(
-            line.number, message, latency, op=op, statistic="median over calls of the slowest rank", reported=texts
-        )
+            line.number, message, latency, op=op, statistic="median over calls of the slowest rank",
+            reported={name: text for name, text in texts.items() if text},
+        )  # fmt: skip
         return (algorithm, bus) if algorithm and bus else None
     if algorithm is None or bus is None:
         return "a bandwidth cannot be read"
@@ -61,6 +66,18 @@ def take(
         notes=rounded,
     )
     return algorithm, bus
+
+
+def _bytes(text: str, shares: int) -> int | None:
+    """A printed payload: six digits of a binary unit, behind which stands a whole number of equal parts."""
+    shown = _PAYLOAD.fullmatch(text)
+    if shown is None:
+        return None
+    amount = float(shown[1]) * _UNITS[shown[2][0]]
+    if "." not in shown[1]:
+        return int(shown[1]) * _UNITS[shown[2][0]]
+    step = shares * _SHARE if shares else 4
+    return round(amount / step) * step
 
 
 def _seconds(text: str) -> float | None:

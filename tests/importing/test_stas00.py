@@ -7,6 +7,7 @@ from tests.importing.logs import reading, refused
 
 LOG = "invented/stas00.log"
 LATENCY = "invented/stas00-latency-old-labels.log"
+SIDE_BY_SIDE = "invented/stas00-collectives-side-by-side.log"
 
 
 def test_the_time_is_rebuilt_from_the_bandwidth_and_said_to_be() -> None:
@@ -60,3 +61,18 @@ def test_the_first_versions_call_binary_units_kb() -> None:
     assert [row.message_bytes for row in run.rows] == [1 << 15, 1 << 30]
     assert run.collective == "all_reduce"
     assert run.world_size_range is None or 32 in range(run.world_size_range[0], run.world_size_range[1] + 1)
+
+
+def test_collectives_side_by_side_are_a_run_each() -> None:
+    """An empty cell is no row; a row of other columns is refused; the summary below repeats rows and is none."""
+    found = reading(stas00, SIDE_BY_SIDE)
+    assert [(run.collective, run.world_size, run.mode, len(run.rows)) for run in found.runs] == [
+        ("all_reduce", 6, "pipelined", 2), ("all_gather", 6, "pipelined", 1), ("send_recv", 6, "pipelined", 2),
+    ]  # fmt: skip
+    assert [row.seconds for row in found.runs[0].rows] == [17.2e-6, 23.1e-6]
+    assert refused(found) == [9]
+
+
+def test_a_payload_of_equal_parts_is_known_to_the_byte() -> None:
+    """127.969 KiB over 6 ranks are 6 parts of 21840 B, a multiple of 16."""
+    assert reading(stas00, SIDE_BY_SIDE).runs[1].rows[0].message_bytes == 131040
