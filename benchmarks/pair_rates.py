@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.machine import machine_and_date
-from commbench.judging.culprits import Tested, Verdict, find_culprits
+from commbench.judging.culprits import PairTimes, Verdict, find_culprits
 from commbench.pairing.options import TOLERANCE
 from commbench.pairing.run import CYCLES
 from commbench.pairing.schedule import Places, Step, first_look, second_look
@@ -44,7 +44,7 @@ def main() -> int:
     parser.add_argument("--nodes", default="8,64,1024")
     options = parser.parse_args()
     print(f"{machine_and_date()}; tolerance {100 * TOLERANCE:g} %\n")
-    print("| nodes | scatter | bad node's time | runs | named | could not tell | called healthy | a good one blamed | rounds |")
+    print("| nodes | scatter | bad node's time | runs | named | open | called healthy | a good one named | rounds |")
     print("|---|---|---|---|---|---|---|---|---|")
     for nodes in map(int, options.nodes.split(",")):
         runs = max(20, options.runs * 8 // nodes) if nodes > 64 else options.runs
@@ -89,7 +89,9 @@ def simulate(nodes: int, slow: dict[int, float], law: Law, generator: np.random.
     return verdict, taken
 
 
-def _tests(steps: Sequence[Step], slow: dict[int, float], law: Law, generator: np.random.Generator) -> Iterator[Tested]:
+def _tests(
+    steps: Sequence[Step], slow: dict[int, float], law: Law, generator: np.random.Generator
+) -> Iterator[PairTimes]:
     for step in steps:
         for a, b in step.pairs:
             seconds = REFERENCE * max(slow.get(a, 1.0), slow.get(b, 1.0)) * np.exp(generator.normal(0.0, law.sigma))
@@ -97,7 +99,9 @@ def _tests(steps: Sequence[Step], slow: dict[int, float], law: Law, generator: n
                 seconds *= 1.0 + generator.random() / 2.0
             small = SMALL * np.exp(generator.normal(0.0, 0.1))
             whole = float(seconds) + float(small)
-            yield Tested(step.path, (a, b), ((whole,), (whole,)), ((float(small),), (float(small),)), None, step.retest)
+            yield PairTimes(
+                step.path, (a, b), ((whole,), (whole,)), ((float(small),), (float(small),)), None, step.retest
+            )
 
 
 if __name__ == "__main__":

@@ -43,13 +43,13 @@ def _torch_session(options: PairsOptions) -> Session:
 def _tested(options: PairsOptions, launched: Launched) -> int:
     from commbench.measuring.reporter import Silent
     from commbench.pairing.judged import EXIT_CODES, outcome
-    from commbench.pairing.run import test_pairs
+    from commbench.pairing.run import measure_pairs
     from commbench.showing.pairs import draw_pairs, sentence, to_json
     from commbench.showing.progress import Display
 
     world = launched.session.join()
     reporter = Display() if launched.identity.rank == 0 else Silent()
-    found = test_pairs(options, launched, world, reporter.tell)
+    found = measure_pairs(options, launched, world, reporter.tell)
     code = 0
     if found is not None:
         pairs, verdict = found

@@ -8,10 +8,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, log, log1p
-from statistics import median
 from typing import Literal, NamedTuple
 
-from commbench.judging.endpoints import Estimate, Judged, Test, judge
+from commbench.judging.endpoints import Estimate, Judged, Trial, judge, lower_quarter
 
 PathKind = Literal["between", "inside"]
 Samples = tuple[Sequence[float], Sequence[float]]
@@ -24,7 +23,7 @@ LATE = 0.1
 _SHORTEST = 1e-9  # seconds: below any clock's resolution, so that a time of 0 has a logarithm
 
 
-class Tested(NamedTuple):
+class PairTimes(NamedTuple):
     """One test of two ranks.
 
     Attributes:
@@ -44,16 +43,17 @@ class Tested(NamedTuple):
     def path_seconds(self) -> float:
         """What the bytes took: without what the smallest message takes, too.
 
-        Of each sample the rank counts that entered last, because it waited for nobody; of the samples the median.
+        Of each sample the rank counts that entered last, because it waited for nobody. Of the samples it is the lower
+        quartile: other work on a host makes half of them longer long before it reaches the fastest quarter.
         """
-        whole = median(map(min, *self.seconds))
-        waits = median(map(min, *self.small)) if self.small else 0.0
+        whole = lower_quarter(map(min, *self.seconds))
+        waits = lower_quarter(map(min, *self.small)) if self.small else 0.0
         return max(_SHORTEST, whole - waits)
 
     @property
     def small_seconds(self) -> float | None:
-        """What the smallest message took on the slower of both ranks; the median."""
-        return median(map(max, *self.small)) if self.small else None
+        """What the smallest message took on the slower of both ranks; the lower quartile."""
+        return lower_quarter(map(max, *self.small)) if self.small else None
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class _Draft:
     open: list[Finding] = field(default_factory=list)
 
 
-def find_culprits(tests: Sequence[Tested], hosts: Sequence[str], tolerance: float) -> Verdict:
+def find_culprits(tests: Sequence[PairTimes], hosts: Sequence[str], tolerance: float) -> Verdict:
     """Name who is slow, late or wrong.
 
     Args:
@@ -149,15 +149,15 @@ def find_culprits(tests: Sequence[Tested], hosts: Sequence[str], tolerance: floa
     )  # fmt: skip
 
 
-def _logged(test: Tested) -> Test:
-    return Test(*test.ranks, log(test.path_seconds), test.retest)
+def _logged(test: PairTimes) -> Trial:
+    return Trial(*test.ranks, log(test.path_seconds), test.retest)
 
 
 def _members(found: Judged, status: str) -> tuple[int, ...]:
     return tuple(member for member, each in found.members.items() if each.status == status)
 
 
-def _without_reference(path: PathKind, tests: Sequence[Tested], hosts: Sequence[str]) -> bool:
+def _without_reference(path: PathKind, tests: Sequence[PairTimes], hosts: Sequence[str]) -> bool:
     pairs = {tuple(sorted(test.ranks)) for test in tests if test.path == path}
     nodes = {hosts[rank] for pair in pairs for rank in pair}
     return len(pairs) < 2 or (path == "between" and len(nodes) < FEWEST_NODES)
@@ -215,13 +215,13 @@ def _finding(
     )  # fmt: skip
 
 
-def _lateness(tests: Sequence[Tested], call: float) -> Judged | None:
+def _lateness(tests: Sequence[PairTimes], call: float) -> Judged | None:
     """Members that are late, in shares of a call's seconds.
 
     Lateness adds the same to a message of any size, a slow path nothing to the smallest.
     """
     return judge(
-        [Test(*test.ranks, test.small_seconds / call, test.retest) for test in tests if test.small_seconds is not None],
+        [Trial(*test.ranks, test.small_seconds / call, test.retest) for test in tests if test.small_seconds is not None],
         LATE,
     )
 
@@ -237,7 +237,7 @@ def _late(path: PathKind, found: Judged | None, hosts: Sequence[str], draft: _Dr
             (draft.culprits if each.status == "slow" else draft.open).append(finding)
 
 
-def _wrong(tests: Sequence[Tested], hosts: Sequence[str], draft: _Draft) -> None:
+def _wrong(tests: Sequence[PairTimes], hosts: Sequence[str], draft: _Draft) -> None:
     """Wrong data: the rank that has them with most of its partners, else the link."""
     looked: dict[int, set[int]] = defaultdict(set)
     found: dict[int, set[int]] = defaultdict(set)

@@ -5,7 +5,7 @@ and e differs from test to test. So a member is judged by its tests with members
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import median
@@ -31,7 +31,7 @@ Link = tuple[int, int]
 Status = Literal["fine", "slow", "suspect", "open"]
 
 
-class Test(NamedTuple):
+class Trial(NamedTuple):
     """One test of two members: `value` is the log of the seconds that their path took, or any other such figure."""
 
     a: int
@@ -77,7 +77,7 @@ class Judged:
     links: dict[Link, Estimate]
 
 
-def judge(tests: Sequence[Test], limit: float) -> Judged | None:
+def judge(tests: Sequence[Trial], limit: float) -> Judged | None:
     """Judge every member that was tested; None without tests.
 
     Args:
@@ -85,14 +85,14 @@ def judge(tests: Sequence[Test], limit: float) -> Judged | None:
     """
     if not tests:
         return None
-    of: dict[int, list[Test]] = defaultdict(list)
+    of: dict[int, list[Trial]] = defaultdict(list)
     for test in tests:
         of[test.a].append(test)
         of[test.b].append(test)
     best = {member: _best(member, own) for member, own in of.items()}
     reference, suspects, scale = _reference(of, best, limit)
     healthy = [test for test in tests if test.a not in suspects and test.b not in suspects]
-    again: dict[Link, list[Test]] = defaultdict(list)
+    again: dict[Link, list[Trial]] = defaultdict(list)
     for test in healthy:
         again[_link(test)].append(test)
     links = {link for link, own in again.items() if _is_odd(own, _ends(link, best, reference) + limit + _FAR * scale)}
@@ -148,13 +148,13 @@ def _bounds(scale: float, freedom: float, healthy: int, limit: float, questions:
     return _Bounds(scale, max(1, healthy), limit, *(float(stdtrit(freedom, 1.0 - chance)) for chance in chances))
 
 
-def _reference(of: dict[int, list[Test]], best: dict[int, float], limit: float) -> tuple[float, set[int], float]:
+def _reference(of: dict[int, list[Trial]], best: dict[int, float], limit: float) -> tuple[float, set[int], float]:
     """Log seconds of a healthy pair, the members whose best tests are slower than that, and a first scale.
 
     The fast ones are the healthy ones: a fault makes nothing faster. Up to half of the members may be slow. Who counts
     as slow depends on how tests scatter, and the other way round, so both are found in turns.
     """
-    reference, cut, scale = _lower_quarter(list(best.values())), limit, 0.0
+    reference, cut, scale = lower_quarter(list(best.values())), limit, 0.0
     suspects: set[int] = set()
     for _ in range(10):
         now = {member for member, value in best.items() if value - reference > cut}
@@ -172,21 +172,21 @@ def _reference(of: dict[int, list[Test]], best: dict[int, float], limit: float) 
     return reference, suspects, scale
 
 
-def _best(member: int, own: Sequence[Test]) -> float:
+def _best(member: int, own: Sequence[Trial]) -> float:
     """The member's time with the faster ones of its partners: a partner or a link may be slow itself."""
     values: dict[int, list[float]] = defaultdict(list)
     for test in own:
         values[_partner(test, member)].append(test.value)
-    return _lower_quarter([median(each) for each in values.values()])
+    return lower_quarter([median(each) for each in values.values()])
 
 
-def _is_odd(own: Sequence[Test], limit: float) -> bool:
+def _is_odd(own: Sequence[Trial], limit: float) -> bool:
     """Whether two good members were slow together at the first look."""
     first = [test.value for test in own if not test.retest]
     return bool(first) and median(first) > limit
 
 
-def _of_link(own: Sequence[Test], ends: float, bounds: _Bounds) -> Estimate:
+def _of_link(own: Sequence[Trial], ends: float, bounds: _Bounds) -> Estimate:
     """By its retests alone: it was chosen by what came before."""
     again = [test.value - ends for test in own if test.retest]
     first = [test.value - ends for test in own if not test.retest]
@@ -194,7 +194,7 @@ def _of_link(own: Sequence[Test], ends: float, bounds: _Bounds) -> Estimate:
 
 
 def _of_member(
-    member: int, own: Sequence[Test], reference: float, bounds: _Bounds, *, anchored: bool, always: bool
+    member: int, own: Sequence[Trial], reference: float, bounds: _Bounds, *, anchored: bool, always: bool
 ) -> Estimate:
     partners = tuple(sorted({_partner(test, member) for test in own}))
     return _estimate([test.value - reference for test in own], bounds, retests=sum(t.retest for t in own),
@@ -243,14 +243,15 @@ def _scale(healthy: Sequence[float], groups: Collection[Sequence[float]]) -> tup
     return max(_FLOOR, _MAD * small * median(deviations)), max(1.0, _MAD_FREEDOM * freedom)
 
 
-def _lower_quarter(values: Sequence[float]) -> float:
+def lower_quarter(values: Iterable[float]) -> float:
     """The order statistic below which a quarter of the values lie; of up to four the smallest."""
-    return sorted(values)[(len(values) - 1) // 4]
+    ordered = sorted(values)
+    return ordered[(len(ordered) - 1) // 4]
 
 
-def _link(test: Test) -> Link:
+def _link(test: Trial) -> Link:
     return (test.a, test.b) if test.a < test.b else (test.b, test.a)
 
 
-def _partner(test: Test, member: int) -> int:
+def _partner(test: Trial, member: int) -> int:
     return test.b if test.a == member else test.a

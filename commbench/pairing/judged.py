@@ -3,7 +3,7 @@
 import re
 from typing import Literal
 
-from commbench.judging.culprits import Tested, Verdict, find_culprits
+from commbench.judging.culprits import PairTimes, Verdict, find_culprits
 from commbench.pairing.reading import Pairs
 from commbench.pairing.records import PairRecord
 
@@ -19,8 +19,8 @@ def judged(pairs: Pairs) -> Verdict:
     return find_culprits(tests, pairs.header.hosts, pairs.header.tolerance)
 
 
-def _tested(each: PairRecord) -> Tested:
-    return Tested(each.path, each.ranks, each.seconds, each.small_seconds, each.wrong, each.retest)
+def _tested(each: PairRecord) -> PairTimes:
+    return PairTimes(each.path, each.ranks, each.seconds, each.small_seconds, each.wrong, each.retest)
 
 
 def path_seconds(each: PairRecord) -> float:

@@ -35,7 +35,7 @@ class Regrouping(Session, Protocol):
         """The same ranks in other groups, one of which each rank is in. All ranks call it equally often."""
 
 
-def test_pairs(options: PairsOptions, launched: Launched, world: World, tell: Tell) -> tuple[Pairs, Verdict] | None:
+def measure_pairs(options: PairsOptions, launched: Launched, world: World, tell: Tell) -> tuple[Pairs, Verdict] | None:
     """Run the whole test. Collective; only rank 0 gets a result.
 
     Args:

@@ -1,0 +1,1 @@
+"""Tests of pairs: who meets whom, the file, the run and the verb."""
