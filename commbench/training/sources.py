@@ -152,7 +152,7 @@ def read_sources(paths: Iterable[str | Path]) -> tuple[Source, ...]:
     """
     models, sweeps = read_files(paths)
     saved = [Candidate(each.key, each.backend, each.device, len(each.sizes), partial(_same, each)) for each in models]
-    return sources_of([*saved, *(_unfitted(curve, each) for each in sets_of(sweeps) for curve in curves_of(each))])
+    return sources_of([*saved, *(unfitted(curve, each) for each in sets_of(sweeps) for curve in curves_of(each))])
 
 
 def sources_of(candidates: Iterable[Candidate]) -> tuple[Source, ...]:
@@ -172,7 +172,8 @@ def _same(model: Model) -> Model:
     return model
 
 
-def _unfitted(curve: Curve, sweep_set: SweepSet) -> Candidate:
+def unfitted(curve: Curve, sweep_set: SweepSet) -> Candidate:
+    """A curve that is fitted when it is asked."""
     key = ModelKey(sweep_set.name, curve.world_size, sweep_set.key.ranks_per_host, *curve.key)
     return Candidate(key, sweep_set.key.backend, sweep_set.key.device, len(curve.points),
                      partial(fit_curve, curve, sweep_set))  # fmt: skip

@@ -63,7 +63,8 @@ def draw_rate(axes: Axes, drawn: Sequence[Fitted], theme: Theme, *, labels: int,
         height = gigabytes(ceiling.bytes_per_second)
         axes.axhline(height, color=theme.quiet, linewidth=1.1, linestyle=(0, (4, 3)), gid="ceiling")
         words = axes.annotate(f"{ceiling.name}: {height:.0f}", (0.0, height), (4, 3), ("axes fraction", "data"),
-                              "offset points", fontsize="x-small", color=theme.quiet, gid="ceiling", zorder=4)  # fmt: skip
+                              "offset points", fontsize="x-small", color=theme.quiet, zorder=4,
+                              gid="ceiling")  # fmt: skip
         words.set_path_effects([withStroke(linewidth=2.5, foreground=theme.paper)])
         words.set_in_layout(False)
     size_axis(axes, _sizes(drawn), labels=labels, named=False)

@@ -68,8 +68,8 @@ def draw_ratio(
                   linewidth=1.2, label=curve.b, gid=f"ratio {curve.b}")  # fmt: skip
         if known:
             last = known[-1]
-            axes.annotate(spelled(last.ratio or 1.0), (last.message_bytes, last.ratio or 1.0), (0, 7),
-                          textcoords="offset points", ha="center", color=colour, weight="bold",
+            axes.annotate(spelled(last.ratio or 1.0), (last.message_bytes, last.ratio or 1.0), (5, 7),
+                          textcoords="offset points", ha="right", color=colour, weight="bold",
                           gid=f"last {curve.b}").set_in_layout(False)  # fmt: skip
         _crossover(axes, curve, known, colour)
     if named:

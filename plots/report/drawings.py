@@ -121,6 +121,8 @@ def inline(figure: Figure, key: str, said: str) -> Markup:
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'(\sid="|url\(#|xlink:href="#)', rf"\g<1>{key}-", text)
+    used = set(re.findall(r"(?:url\(#|href=\"#)([^\")]+)", text))
+    text = re.sub(r'\sid="([^"]*)"', lambda found: found[0] if found[1] in used else "", text)  # names of parts
     for number, colour in enumerate(LIGHT.series):
         text = _variable(text, colour, f"series-{number}")
     for name in ("ink", "quiet", "grid", "paper", "alarm"):

@@ -25,11 +25,13 @@ for (const box of document.querySelectorAll(".table:not(.plain)")) {
   filter.hidden = false;
   const input = filter.querySelector("input"), said = filter.querySelector("output");
   input.addEventListener("input", () => {
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    // `1 MiB` is one word, and means the size and not every number with a 1 in it
+    const words = input.value.toLowerCase().match(/\d[\d.]*\s*(?:[kmgt]i)?b(?!\S)|\S+/g) ?? [];
     let shown = 0;
     for (const row of body.rows) {
-      const text = [...row.cells].map(cell => cell.textContent).join(" ").toLowerCase();
-      row.hidden = !words.every(word => text.includes(word));
+      const cells = [...row.cells].map(cell => cell.textContent.toLowerCase());
+      row.hidden = !words.every(word => /^\d.*b$/.test(word)
+        ? cells.some(cell => cell.replace(/\s/g, "") === word.replace(/\s/g, "")) : cells.some(cell => cell.includes(word)));
       shown += !row.hidden;
     }
     said.value = words.length ? `${shown} of ${body.rows.length} rows` : "";

@@ -55,7 +55,7 @@ def without_empty(table: Table, *, keep: int = 1) -> Table:
 
 
 def said_once(table: Table, names: Sequence[str]) -> Table:
-    """The table without those of the named columns in which rows differ at most by saying nothing; the caption says it."""
+    """The table without those of the named columns that say one thing or nothing; the caption says it instead."""
     if len(table.rows) < 2:
         return table
     same = [n for n, column in enumerate(table.columns)

@@ -21,9 +21,12 @@ def law(latency: float, rate: float) -> Callable[[int], float]:
     return lambda size: latency + size / rate
 
 
+TIMES = law(20e-6, 300e9)
+
+
 def measured(
     label: str = "nvlink",
-    times: Callable[[int], float] = law(20e-6, 300e9),
+    times: Callable[[int], float] | None = None,
     *,
     collectives: Sequence[str] = ("all_reduce",),
     modes: Sequence[str] = ("pipelined",),
@@ -35,8 +38,10 @@ def measured(
     """A sweep of 2 ranks on one host of H200; samples lie evenly within `spread` of the law.
 
     Args:
+        times: `TIMES` if None.
         path: as NCCL's log names it, None where nothing proves one.
     """
+    times = times or TIMES
     steps = np.linspace(1.0 - spread, 1.0 + spread, 11)
     points = [
         point(size, tuple((times(size) * steps).tolist()), collective=name, mode=mode)
@@ -64,7 +69,7 @@ def line(axes: Axes, gid: str) -> Line2D:
 
 def texts(axes: Axes, gid: str) -> list[str]:
     """The texts with this name."""
-    return [each.get_text() for each in axes.findobj(Text) if each.get_gid() == gid]  # type: ignore[attr-defined]
+    return [each.get_text() for each in axes.findobj(Text) if each.get_gid() == gid]
 
 
 def x_of(drawn: Line2D) -> list[float]:
@@ -77,4 +82,4 @@ def y_of(drawn: Line2D) -> list[float]:
     return [float(value) for value in np.asarray(drawn.get_ydata())]
 
 
-__all__ = ["H200", "KIB", "MIB", "SIZES", "law", "line", "measured", "sets", "texts", "x_of", "y_of"]
+__all__ = ["H200", "KIB", "MIB", "SIZES", "TIMES", "law", "line", "measured", "sets", "texts", "x_of", "y_of"]
