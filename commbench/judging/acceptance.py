@@ -81,7 +81,8 @@ class _Judged:
             else:
                 answers += self._answers(limit, reference)
         yield self.machine
-        yield path_check(self.unit, self.limits.cluster)
+        if self.ours:
+            yield path_check(self.unit, self.limits.cluster)
         yield correctness_check(self.unit, list(self.seen.values()) if self.ours else self._all())
         yield completeness_check(self.unit, self.limits.limits)
         yield from answers
@@ -222,6 +223,8 @@ def _peak(share: Share, unit: Unit, limits: Limits) -> float | None:
     links = link_peak(device)
     if links is None:
         return None
+    if share == "bridge":
+        return links.bridge_bytes_per_second
     return links.bytes_per_second if share == "peak" else links.ring_bytes_per_second
 
 

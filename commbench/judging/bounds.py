@@ -10,7 +10,7 @@ from commbench.units import format_rate, format_seconds, format_size, format_siz
 
 Kind = Literal["rate", "time", "share", "bytes"]
 Measure = Literal["busbw", "algbw", "time", "latency", "plateau", "n_half", "spread", "gap", "node_spread"]
-Share = Literal["peak", "ring", "host", "network", "baseline"]
+Share = Literal["peak", "ring", "bridge", "host", "network", "baseline"]
 
 KINDS: dict[str, Kind] = {
     "busbw": "rate", "algbw": "rate", "plateau": "rate", "time": "time", "latency": "time", "n_half": "bytes",
@@ -27,7 +27,7 @@ _NUMBER = r"(\d{1,15}(?:\.\d{1,15})?)"
 _RATE = re.compile(rf"{_NUMBER} ?({'|'.join(_RATES)})")
 _TIME = re.compile(rf"{_NUMBER} ?({'|'.join(_TIMES)})")
 _PERCENT = re.compile(rf"{_NUMBER} ?%")
-_SHARE = re.compile(rf"{_NUMBER} ?% of (peak|ring|host|network|baseline)")
+_SHARE = re.compile(rf"{_NUMBER} ?% of (peak|ring|bridge|host|network|baseline)")
 _LARGEST_FACTOR = 1000
 
 
@@ -70,7 +70,7 @@ def parse_bound(text: str, quantity: Measure, where: str) -> Bound:
 
 
 _EXPECTED = {
-    "rate": "a rate (340 GB/s, 96 Gbit/s) or a share (75 % of peak, ring, host, network or baseline)",
+    "rate": "a rate (340 GB/s, 96 Gbit/s) or a share (75 % of peak, ring, bridge, host, network or baseline)",
     "time": "a time (12 us, 3.5 ms) or a share (105 % of baseline)",
     "share": "a share (5 %)",
     "bytes": "a size (512 KiB)",

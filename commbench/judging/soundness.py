@@ -31,20 +31,16 @@ def path_check(unit: Unit, cluster: Cluster) -> Check:
     if not cluster.paths:
         return _check(unit, "path", "path any", "pass", "no path is asked for")
     limit = f"path {', '.join(cluster.paths)}"
-    unproved = sum(not _paths(sweep) for sweep in unit.sweeps)
-    taken = sorted({path for sweep in unit.sweeps for path in _paths(sweep)})
+    paths = [_paths(sweep) for sweep in unit.sweeps]
+    unproved = sum(not some for some in paths)
+    taken = sorted(set().union(*paths))
     other = [path for path in taken if not _is_one_of(path, (*cluster.paths, *cluster.also_allowed))]
     if other:
         return _check(unit, "path", limit, "fail", f"{_list(other)} was taken (proved)")
     if unproved:
         which = "the path" if len(unit.sweeps) == 1 else f"the path of {unproved} of {len(unit.sweeps)} sweeps"
         return _check(unit, "path", limit, "not_verified", f"nothing proves {which}")
-    missing = [
-        name
-        for name in cluster.paths
-        for sweep in unit.sweeps
-        if not any(_is_one_of(p, (name,)) for p in _paths(sweep))
-    ]
+    missing = [name for name in cluster.paths for some in paths if not any(_is_one_of(path, (name,)) for path in some)]
     if missing:
         return _check(unit, "path", limit, "fail", f"{_list(missing)} was not taken; proved: {_list(taken)}")
     return _check(unit, "path", limit, "pass", f"{_list(taken)} (proved)")
