@@ -43,8 +43,11 @@ check: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Tests that start launchers and ranks have the cores for themselves; the others share them.
+LAUNCHED := gloo or mpi or cluster or wheel or browser or gpu
 test: check
-	$(BIN)/pytest
+	$(BIN)/pytest -n logical --maxprocesses 8 -m 'not ($(LAUNCHED))'
+	$(BIN)/pytest -m '$(LAUNCHED)'
 
 fix: $(STAMP)
 	$(BIN)/ruff check --fix .
