@@ -15,6 +15,7 @@ TIME = "time of one call (µs)"
 RATE = "bus bandwidth (GB/s)"
 RANKS = "ranks"
 
+MOST_RATIOS = 9  # labels of a ratio axis
 _STEPS = (1, 2, 3, 5, 10, 20)  # factors of 2 between labelled sizes
 
 
@@ -70,6 +71,8 @@ def ratio_axis(axes: Axes, *, most: float, least: float) -> None:
     steps = (1.0, 2.0, 5.0)
     low, high = min(least / 1.15, 0.8), max(most * 1.35, 1.3)
     ticks = [s * 10.0**d for d in range(-6, 7) for s in steps if low <= s * 10.0**d <= high]
+    if len(ticks) > MOST_RATIOS:  # decades alone
+        ticks = [tick for tick in ticks if f"{tick:e}".startswith("1.0")]
     if len(ticks) < 3:  # hardly any difference: finer steps
         ticks = [t / 100 for t in range(5, 400, 10 if high / low > 1.5 else 5) if low <= t / 100 <= high]
     axes.set_ylim(low, high)

@@ -44,7 +44,7 @@ def path(sweeps: Sequence[Sweep]) -> str:
 def machine(sweeps: Sequence[Sweep]) -> str:
     """`NVIDIA H200, 2 ranks on 1 host, NCCL 2.28.9, measured by commbench 0.1.0, 2026-11-29`."""
     parts = (
-        _all(device_name(sweep) or _cpu(sweep) for sweep in sweeps),
+        _all(_device(sweep) for sweep in sweeps),
         _all(_ranks(sweep) for sweep in sweeps),
         _all(library(sweep) for sweep in sweeps),
         "measured by " + _all(_tool(sweep) for sweep in sweeps),
@@ -96,9 +96,12 @@ def _pairs(sweep: Sweep) -> Iterator[dict[str, object]]:
             yield pair
 
 
-def _cpu(sweep: Sweep) -> str:
-    cpu = sweep.header.environment.get("cpu")
-    return cpu if isinstance(cpu, str) else ""
+def _device(sweep: Sweep) -> str:
+    """The GPU, or which CPU."""
+    device, cpu = device_name(sweep), sweep.header.environment.get("cpu")
+    if device is None or device.upper() == "CPU":
+        return cpu if isinstance(cpu, str) else device or ""
+    return device
 
 
 def _ranks(sweep: Sweep) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from commbench.errors import SweepFileError
+from commbench.units import format_size
 
 MOST_RANKS = 4096
 _Rank = Annotated[int, msgspec.Meta(ge=0, lt=MOST_RANKS)]
@@ -96,7 +97,7 @@ def _links(document: _Document) -> Links:
         [len(hosts), *(high + 1 for _, high in rates), *(max(c.ranks) + 1 for c in document.culprits if c.ranks)]
     )
     facts = [str(document.environment.get("device") or ""), document.backend or ""]
-    facts += [f"{document.message_bytes} bytes"] if document.message_bytes else []
+    facts += [f"messages of {format_size(document.message_bytes)}"] if document.message_bytes else []
     return Links(
         ranks, rates, hosts if len(hosts) == ranks else (), document.verdict, document.sentence, document.culprits,
         document.proved, ", ".join(fact for fact in facts if fact),

@@ -19,13 +19,16 @@ RATIO = "time over that of {base}"
 
 
 def largest_rates(lines: Sequence[Line]) -> str:
-    """`largest: 345 and 27.2 GB/s (12.7×)`: bus bandwidth at its own largest size, of the first line and of the
-    slowest other."""
-    rates = [_last_rate(line) for line in lines]
-    first, others = rates[0], [rate for rate in rates[1:] if rate > 0.0]
-    if not first or not others:
+    """`4 GiB: 345, 512 MiB: 27.2 GB/s (12.7×)`: bus bandwidth of the first line and of the slowest other, each at its
+    own largest size, which is named once where both have the same."""
+    first, *others = [(_last_rate(line), line.curve.points[-1].message_bytes) for line in lines]
+    known = [other for other in others if other[0] > 0.0]
+    if not first[0] or not known:
         return ""
-    return f"largest: {_digits(first)} and {_digits(min(others))} GB/s ({spelled(first / min(others))})"
+    slowest = min(known)
+    sizes = [format_size_short(size) for _, size in (first, slowest)]
+    second = f" and {_digits(slowest[0])}" if sizes[0] == sizes[1] else f", {sizes[1]}: {_digits(slowest[0])}"
+    return f"{sizes[0]}: {_digits(first[0])}{second} GB/s ({spelled(first[0] / slowest[0])})"
 
 
 def _last_rate(line: Line) -> float:
@@ -116,4 +119,4 @@ def share_ratio_axis(
 def words(comparisons: Sequence[tuple[CurveComparison, Sequence[PointComparison]]]) -> str:
     """What the numbers are."""
     unsure = any(point.significant is None for _, points in comparisons for point in points)
-    return "largest: each at its largest size; ratio: at the same size" + ("; ≈: without an error" if unsure else "")
+    return "above: each at its largest size; ratio: at the same size" + ("; ≈: without an error" if unsure else "")

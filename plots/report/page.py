@@ -27,6 +27,7 @@ from plots.style import DARK, LIGHT, Theme
 
 _HERE = Path(__file__).parent
 _T = TypeVar("_T")
+MOST_NAMED = 6  # settings that a title bears
 Steps = Callable[[Sequence[SweepSet]], Sequence[StepPrediction]]
 
 
@@ -71,8 +72,8 @@ class Sections:
     @property
     def title(self) -> str:
         """What the page is about."""
-        names = ", ".join(dict.fromkeys(clean(one.name) for one in self.sets))
-        return f"Collectives: {names}"
+        names = list(dict.fromkeys(clean(one.name) for one in self.sets))
+        return "Collectives: " + (", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} settings")
 
     @property
     def lead(self) -> str:

@@ -78,3 +78,9 @@ def test_every_number_of_ranks_is_labelled() -> None:
     axes = drawn()
     house.rank_axis(axes, [2, 6, 8])
     assert (x_labels(axes), axes.get_xlabel()) == (["2", "6", "8"], "ranks")
+
+
+def test_wide_ratios_are_labelled_by_decades() -> None:
+    axes = drawn()
+    house.ratio_axis(axes, most=20_000.0, least=1.0)
+    assert y_labels(axes) == ["1×", "10×", "100×", "1000×", "10000×"]
