@@ -58,7 +58,7 @@ def wanted(limits: Limits) -> tuple[Wanted, ...]:
     return tuple(
         Wanted(
             tuple(dict.fromkeys(limit.collective for limit in members)),
-            members[0].sizes or _FITTED_SIZES, float(members[0].factor),
+            members[0].sizes or _FITTED_SIZES, members[0].factor,
             members[0].mode, members[0].dtype, members[0].op, members[0].placement,
         )
         for members in grouped.values()

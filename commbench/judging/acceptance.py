@@ -43,7 +43,7 @@ def accept(
         baseline: the sweeps of `limits.baseline`.
         extra, notes: checks and remarks that others made (the history's).
     """
-    units = units_of(sweeps)
+    units = units_of(_once(sweeps))
     judged = [_Judged(unit, limits) for unit in units]
     good = [one for one in judged if one.ours]
     others = [one for one in judged if not one.ours]
@@ -56,6 +56,16 @@ def accept(
             checks += _node_checks(good, limit, limits)
     own = [f"not judged: {one.unit.name or 'a sweep'} among {one.unit.key.world_size} of the ranks" for one in aside]
     return acceptance(limits.name, machine_text(limits.cluster), [*checks, *extra], [*own, *notes])
+
+
+def _once(sweeps: Sequence[Sweep]) -> Sequence[Sweep]:
+    """Each sweep once, the longest where a file and its copy were given: a copy is no second launch."""
+    longest: dict[str, Sweep] = {}
+    for sweep in sweeps:
+        known = longest.get(sweep.header.sweep)
+        if known is None or len(sweep.measurements) > len(known.measurements):
+            longest[sweep.header.sweep] = sweep
+    return list(longest.values())
 
 
 class _Judged:

@@ -68,7 +68,7 @@ def make_baseline(sweeps: Sequence[Sweep], *, false_alarms: float, detect: float
                          found=f"{100 * false_alarms:g} %", fix='--false-alarms "2 %"')  # fmt: skip
     if detect <= 0.0:
         raise UsageError("--detect is out of range", expected="above 0 %", found="0 %", fix='--detect "5 %"')
-    unit = _one_machine(sweeps)
+    unit = _one_machine(list({sweep.header.sweep: sweep for sweep in sweeps}.values()))
     points = list(_points(unit))
     chosen = points if every_size else list(_chosen(points))
     launches = len(chosen[0].logs)

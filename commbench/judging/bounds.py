@@ -1,7 +1,6 @@
 """What a limit is written as: `340 GB/s`, `12 us`, `75 % of peak`, `95 % of baseline`, `64M..4G`. Data, never code."""
 
 import re
-from fractions import Fraction
 from math import isfinite
 from typing import Literal, NamedTuple
 
@@ -28,7 +27,7 @@ _RATE = re.compile(rf"{_NUMBER} ?({'|'.join(_RATES)})")
 _TIME = re.compile(rf"{_NUMBER} ?({'|'.join(_TIMES)})")
 _PERCENT = re.compile(rf"{_NUMBER} ?%")
 _SHARE = re.compile(rf"{_NUMBER} ?% of (peak|ring|bridge|host|network|baseline)")
-_LARGEST_FACTOR = 1000
+_SMALLEST_FACTOR, _LARGEST_FACTOR = 1.01, 1000.0
 
 
 class Bound(NamedTuple):
@@ -95,11 +94,11 @@ def parse_range(text: str, where: str) -> tuple[int, int]:
     return first, last
 
 
-def parse_factor(value: float, where: str) -> Fraction:
+def parse_factor(value: float, where: str) -> float:
     """The factor between sizes that must all have been measured. Raises UsageError."""
-    if not isfinite(value) or not 1.0 < value <= _LARGEST_FACTOR:
-        raise unreadable(where, f"a factor above 1 and up to {_LARGEST_FACTOR}", repr(value))
-    return Fraction(value)
+    if not isfinite(value) or not _SMALLEST_FACTOR <= value <= _LARGEST_FACTOR:
+        raise unreadable(where, f"a factor from {_SMALLEST_FACTOR} to {_LARGEST_FACTOR}", repr(value))
+    return value
 
 
 def format_value(value: float, kind: Kind) -> str:

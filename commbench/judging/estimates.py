@@ -47,7 +47,8 @@ class Estimate(NamedTuple):
     def over(self, other: "Estimate") -> "Estimate":
         """The ratio of two independent estimates: errors add as squares."""
         ratio = self.value / other.value if other.value > 0.0 else inf
-        if not isfinite(ratio) or ratio <= 0.0 or self.interval is None or other.interval is None:
+        ends = (*(self.interval or (0.0,)), *(other.interval or (0.0,)))
+        if not isfinite(ratio) or ratio <= 0.0 or self.interval is None or other.interval is None or min(ends) <= 0.0:
             return self._replace(value=ratio if isfinite(ratio) else 0.0, interval=None)
         low = sqrt(_log(self.value / self.interval[0]) ** 2 + _log(other.interval[1] / other.value) ** 2)
         high = sqrt(_log(self.interval[1] / self.value) ** 2 + _log(other.value / other.interval[0]) ** 2)

@@ -5,7 +5,6 @@ Format versions:
 """
 
 import tomllib
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -125,7 +124,7 @@ class Limit(NamedTuple):
     quantity: Measure
     collective: str
     sizes: tuple[int, int] | None
-    factor: Fraction
+    factor: float
     bound: Bound
     upper: bool
     tolerance: float

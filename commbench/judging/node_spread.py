@@ -4,15 +4,18 @@ Nodes are units on different hosts (one sweep a node), or the groups of one swee
 """
 
 from collections.abc import Iterator, Sequence
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from commbench.judging.estimates import Estimate, Sureness, time_of
-from commbench.judging.limits import Limit
+from commbench.judging.limits import LaunchSpread, Limit
 from commbench.judging.units import Unit, launches_of
 from commbench.sweepfile.curves import CurveKey, Launch
 from commbench.sweepfile.records import Measurement
+
+_SHORTEST = 1e-9  # seconds; a clock that says 0 cannot tell less
 
 
 class NodeSpread(NamedTuple):
@@ -72,7 +75,7 @@ def _spread(key: CurveKey, size: int, nodes: Sequence[_Node], sure: Sureness, li
     times = np.array([time_of(node.launches, sure, None).value for node in nodes])
     worst = int(np.argmax(times))
     middle = float(np.median(times))
-    slowest = time_of(nodes[worst].launches, each, limit.launch_spread)
+    slowest = time_of(nodes[worst].launches, each, limit.launch_spread or _between_launches(nodes))
     if middle <= 0.0:
         return NodeSpread(key, size, Estimate(0.0, None, "samples"), nodes[worst].name, len(nodes))
     ends = None if slowest.interval is None else tuple(max(0.0, end / middle - 1.0) for end in slowest.interval)
@@ -80,3 +83,16 @@ def _spread(key: CurveKey, size: int, nodes: Sequence[_Node], sure: Sureness, li
         key, size, slowest._replace(value=slowest.value / middle - 1.0, interval=ends),  # type: ignore[arg-type]
         nodes[worst].name, len(nodes),
     )  # fmt: skip
+
+
+def _between_launches(nodes: Sequence[_Node]) -> LaunchSpread | None:
+    """By how much launches of one node differ, pooled over all nodes: a few of one node would tell little.
+
+    None where not every node has several.
+    """
+    if any(len(node.launches) < 2 for node in nodes):
+        return None
+    logs = [np.log([max(launch.median, _SHORTEST) for launch in node.launches]) for node in nodes]
+    freedom = sum(len(some) - 1 for some in logs)
+    squares = sum(float(((some - some.mean()) ** 2).sum()) for some in logs)
+    return LaunchSpread(sqrt(squares / freedom), float(freedom))

@@ -124,7 +124,7 @@ def _differences(unit: Unit, cluster: Cluster) -> Iterator[str]:
     wanted = (
         (per_host,) * (cluster.world_size // per_host) if isinstance(per_host, int) else tuple(per_host)
     )  # of each host
-    if key.ranks_per_host is None or sorted(key.ranks_per_host) != sorted(wanted):
+    if key.ranks_per_host is None or sorted(key.ranks_per_host) != sorted(wanted * key.groups):
         found = None if key.ranks_per_host is None else "+".join(map(str, key.ranks_per_host))
         asked = "+".join(map(str, wanted[:_NAMED])) + "+…" * (len(wanted) > _NAMED)
         yield f"{_stated(found)} ranks per host, not {asked}"

@@ -106,7 +106,7 @@ def wanted_sizes(limit: Limit) -> Iterator[int]:
     if limit.sizes is None:
         return
     first, last = limit.sizes
-    exact = limit.factor * 0 + first
+    exact = float(first)
     while exact < last:
         yield int(exact)
         exact *= limit.factor

@@ -306,3 +306,21 @@ def test_fewer_of_the_same_ranks_are_set_aside() -> None:
     whole = sweep("a", world_size=4, ranks_per_host=(4,))
     result = judged(text, whole, sweep("a", seed=1))
     assert (result.verdict, len(result.notes)) == ("pass", 1)
+
+
+def test_a_copy_of_a_file_is_no_second_launch() -> None:
+    result = judged(limits_text(), sweep("a"), sweep("a"))
+    assert check(result, "all_reduce sum").basis == "samples"
+
+
+def test_groups_of_one_sweep_are_nodes() -> None:
+    """Two hosts of two ranks, measured at once: the second one takes half as long again."""
+    one = sweep("a", world_size=2, ranks_per_host=(2, 2), groups=((0, 1), (2, 3)))
+    measurements = tuple(
+        msgspec.structs.replace(m, group_seconds=(m.seconds, tuple(1.5 * second for second in m.seconds)))
+        for m in one.measurements
+    )
+    text = CLUSTER + limit("node_spread", "10 %", word="at_most")
+    result = judged(text, Sweep(one.header, measurements, end=one.end))
+    assert result.verdict == "fail"
+    assert "group 1 (ranks 2 to 3)" in check(result, "all_reduce sum").reason
