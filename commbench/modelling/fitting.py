@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from commbench.modelling.blending import blend
+from commbench.modelling.blending import blend, climb
 from commbench.modelling.held_out import LeftOut, baselines, leave_sizes_out
 from commbench.modelling.knots import knots
 from commbench.modelling.launches import launch_error
@@ -101,7 +101,7 @@ def _grows(pieces: Pieces) -> bool:
 
 
 def _assembled(bare: Model, observed: Observed, left_out: LeftOut, pieces: Pieces, found: ParameterIntervals) -> Model:
-    curve = blend(pieces, observed.sizes, observed.seconds) if left_out.blend_wins else pieces
+    curve = blend(pieces, observed.sizes, observed.seconds) if left_out.blend_wins else climb(pieces, observed.sizes)
     spikes = spike_weights(observed.sizes, observed.seconds)
     table = knots(curve, observed, left_out, spikes)
     rate = 1.0 / float(pieces.slope[-1])

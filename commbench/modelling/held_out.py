@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from commbench.modelling.blending import Blend, blend
+from commbench.modelling.blending import Blend, Climb, blend, climb
 from commbench.modelling.lines import lines, terms
 from commbench.modelling.observed import Observed
 from commbench.modelling.pieces import Pieces, pieces_of
@@ -21,7 +21,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 MOST_LEFT_OUT = 40  # sizes left out one after another; of more sizes, so many spread evenly
-WORTH_A_SEGMENT = 0.95  # of the held-out error with fewer segments: less of a gain is chance
+CHANCE = 0.05  # of the smallest held-out error: a number of segments that is worse by less is as good
+WORTH_SEGMENTS_ALONE = 0.8  # of the blend's held-out error: only then do segments answer without the points
 
 
 class LeftOut(NamedTuple):
@@ -42,8 +43,8 @@ class LeftOut(NamedTuple):
 
     @property
     def blend_wins(self) -> bool:
-        """The blend predicts unseen sizes better than the segments alone."""
-        return float(np.abs(self.blended).mean()) < float(np.abs(self.segments).mean())
+        """The segments alone do not predict unseen sizes clearly better than the blend."""
+        return WORTH_SEGMENTS_ALONE * float(np.abs(self.blended).mean()) < float(np.abs(self.segments).mean())
 
     @property
     def errors(self) -> Floats:
@@ -65,15 +66,27 @@ def leave_sizes_out(observed: Observed, weights: Floats, most: int = MOST_SEGMEN
     errors = np.array(
         [_predicted(observed, of_points, cuts, indices, count, _segments_alone) for count in range(1, limit + 1)]
     )
-    means = np.abs(errors - times).mean(axis=1)
-    count = int(np.argmax(means <= means.min() / WORTH_A_SEGMENT)) + 1
+    count = _fewest_as_good(np.abs(errors - times)) + 1
     segments = errors[count - 1] - times
     blended = _predicted(observed, of_points, cuts, indices, count, blend) - times
     return LeftOut(indices, count, cuts.starts[0][count - 1], segments, blended)
 
 
+def _fewest_as_good(errors: Floats) -> int:
+    """The first row of errors that is worse than the best one by chance only.
+
+    Chance is one standard error of the difference, over sizes left out (Breiman and others, "Classification and
+    Regression Trees", 1984, section 3.4.3).
+    """
+    means = errors.mean(axis=1)
+    best = int(np.argmin(means))
+    apart = errors - errors[best]
+    chance = apart.std(axis=1) / np.sqrt(errors.shape[1])
+    return int(np.argmax(means - means[best] <= np.maximum(chance, CHANCE * means[best])))
+
+
 def _predicted(
-    observed: Observed, of_points: Floats, cuts: Cuts, indices: Ints, most: int, curve: Callable[..., Blend | Pieces]
+    observed: Observed, of_points: Floats, cuts: Cuts, indices: Ints, most: int, curve: Callable[..., Blend | Climb]
 ) -> Floats:
     """The log time of each left-out size, by a curve made of pieces, sizes and seconds of the others."""
     sizes = observed.sizes
@@ -87,8 +100,8 @@ def _predicted(
     return predicted
 
 
-def _segments_alone(pieces: Pieces, sizes: Floats, seconds: Floats) -> Pieces:  # noqa: ARG001  # as `blend`
-    return pieces
+def _segments_alone(pieces: Pieces, sizes: Floats, seconds: Floats) -> Climb:  # noqa: ARG001  # as `blend`
+    return climb(pieces, sizes)
 
 
 def _starts_without(cuts: Cuts, version: int, index: int, most: int, points: int) -> tuple[int, ...]:

@@ -5,11 +5,10 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from commbench.modelling.blending import Blend
+from commbench.modelling.blending import Blend, Climb
 from commbench.modelling.held_out import LeftOut
 from commbench.modelling.model import Knots
 from commbench.modelling.observed import Observed
-from commbench.modelling.pieces import Pieces
 
 Floats = npt.NDArray[np.float64]
 
@@ -18,13 +17,14 @@ PER_OCTAVE = 4  # straight lines in log-log between knots a quarter octave apart
 MOST_BETWEEN = 64  # knots between two measured sizes, however far apart they are
 NEAR = 3  # sizes on either side whose held-out errors say how large the error here is
 SMALLEST_SPREAD = 0.002  # half the interval of log time; print rounding alone is about that
+WIDEST = 100.0  # half the interval of log time, beyond which it says nothing
 AIMED = 0.975  # of held-out errors, for 95 % of new ones: those also chose the segments, and are the smaller for it
 
 
-def knots(curve: Blend | Pieces, observed: Observed, left_out: LeftOut, weights: Floats) -> Knots:
-    """The times of a curve on the grid, never falling."""
+def knots(curve: Blend | Climb, observed: Observed, left_out: LeftOut, weights: Floats) -> Knots:
+    """The times of a curve that never falls on the grid."""
     grid = _grid(observed.sizes)
-    seconds = np.maximum.accumulate(curve.seconds_at(grid))
+    seconds = np.maximum.accumulate(curve.seconds_at(grid))  # rounding may fall by a last digit
     spread = np.interp(np.log(grid), np.log(observed.sizes), _spread(observed, left_out, weights))
     return Knots(message_bytes=tuple(grid.tolist()), seconds=tuple(seconds.tolist()), spread=tuple(spread.tolist()))
 
@@ -53,7 +53,7 @@ def _spread(observed: Observed, left_out: LeftOut, weights: Floats) -> Floats:
     reach = min(1.0, AIMED * (len(ratios) + 1) / len(ratios))
     half = float(np.quantile(ratios, reach)) * usual
     everywhere = np.interp(np.log(observed.sizes), np.log(observed.sizes[left_out.indices]), half)
-    spread: Floats = np.maximum(everywhere, np.maximum(SMALLEST_SPREAD, 1.96 * observed.sampled))
+    spread: Floats = np.clip(everywhere, np.maximum(SMALLEST_SPREAD, 1.96 * observed.sampled), WIDEST)
     return spread
 
 

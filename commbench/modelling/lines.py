@@ -55,3 +55,10 @@ def lines(sums: Floats) -> Lines:
         slope = np.where(inside, slope, np.where(flat_wins, 0.0, steep))
         cost = s_w - latency * s_1 - slope * s_x  # at a minimum the quadratic terms are half of the linear ones
     return Lines(latency, slope, np.maximum(cost, 0.0))
+
+
+def flat_lines(sums: Floats) -> Lines:
+    """The best lines without a slope, as `lines`."""
+    s_11, s_1, s_w = sums[..., 0], sums[..., 3], sums[..., 5]
+    latency = np.divide(s_1, s_11, out=np.zeros_like(s_1), where=s_11 > 0.0)
+    return Lines(latency, np.zeros_like(latency), np.maximum(s_w - latency * s_1, 0.0))

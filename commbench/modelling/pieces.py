@@ -5,9 +5,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from commbench.modelling.lines import lines, terms
+from commbench.modelling.lines import Lines, flat_lines, lines, terms
 
 Floats = npt.NDArray[np.float64]
+
+MODEL_ERROR = 0.01  # what the law itself is wrong by, about; samples that know a time better do not help it
+CLEAR = 3.0  # standard deviations of noise that a slope must explain
+SLOWEST = 1000.0  # times slower than the last segment; NCCL's slowest protocol is about 100 times slower
 
 
 class Pieces(NamedTuple):
@@ -48,9 +52,28 @@ def fit_pieces(sizes: Floats, seconds: Floats, weights: Floats, starts: tuple[in
 
 def pieces_of(sizes: Floats, terms_of_points: Floats, starts: tuple[int, ...]) -> Pieces:
     """As `fit_pieces`, from `lines.terms` of the points."""
-    fitted = lines(np.add.reduceat(terms_of_points, starts, axis=0))
+    fitted = without_vague_slopes(np.add.reduceat(terms_of_points, starts, axis=0))
     ends = np.array([*starts[1:], len(sizes)]) - 1
     return Pieces(sizes[list(starts)], sizes[ends], fitted.latency, fitted.slope)
+
+
+def without_vague_slopes(sums: Floats) -> Lines:
+    """The best line of each segment; a flat one where the time grows by no more than its noise, or absurdly fast.
+
+    Never in the last segment, whose slope is the bandwidth. Noise is that of all segments together, because three
+    points on a line show none. Drift that lasts for a few tiny messages looks like a slope, and no protocol moves
+    bytes so much slower than the link does.
+
+    Args:
+        sums: of `lines.terms`, (segments, 6).
+    """
+    fitted, level = lines(sums), flat_lines(sums)
+    freedom = max(1.0, float(sums[:, 5].sum()) - 2.0 * len(sums))
+    noise = float(fitted.cost.sum()) / freedom + MODEL_ERROR**2
+    absurd = (fitted.slope > SLOWEST * fitted.slope[-1]) & (fitted.slope[-1] > 0.0)
+    flat = absurd | (level.cost - fitted.cost <= CLEAR**2 * noise)
+    flat[-1] = False
+    return Lines(*(np.where(flat, of_level, of_line) for of_level, of_line in zip(level, fitted, strict=True)))
 
 
 def _between(sizes: Floats, left: Floats, at_left: Floats, right: Floats, at_right: Floats) -> Floats:

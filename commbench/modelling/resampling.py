@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from commbench.modelling.lines import Lines, lines, terms
+from commbench.modelling.lines import Lines, flat_lines, lines, terms
 from commbench.modelling.observed import Observed
 from commbench.modelling.pieces import Pieces
 from commbench.modelling.weighing import Weights
@@ -55,7 +55,9 @@ def parameter_intervals(observed: Observed, weights: Weights, pieces: Pieces, *,
     shifts = _launch_shifts(observed, starts, chance)
     drawn = (residuals + samples) * unsure[:, of_point] + shifts[:, of_point]
     seconds = fitted * np.exp(np.clip(drawn, -5.0, 5.0))
-    first, last = _refitted(observed.sizes, seconds, weights.precision * weights.trust * (seconds / fitted), starts)
+    drawn_weights = weights.precision * weights.trust * (seconds / fitted)
+    flat = len(starts) > 1 and pieces.slope[0] == 0.0
+    first, last = _refitted(observed.sizes, seconds, drawn_weights, starts, flat=flat)
     latency = np.quantile(first.latency, _TAILS)
     slope = np.quantile(last.slope, _TAILS)
     return ParameterIntervals(_holding(latency, float(pieces.latency[0])), _holding(slope, float(pieces.slope[-1])))
@@ -102,11 +104,14 @@ def _launch_shifts(observed: Observed, starts: npt.NDArray[np.intp], chance: np.
     return shifts
 
 
-def _refitted(sizes: Floats, seconds: Floats, weights: Floats, starts: npt.NDArray[np.intp]) -> tuple[Lines, Lines]:
-    """The lines of the first and the last segment of each draw."""
+def _refitted(
+    sizes: Floats, seconds: Floats, weights: Floats, starts: npt.NDArray[np.intp], *, flat: bool
+) -> tuple[Lines, Lines]:
+    """The lines of the first and the last segment of each draw; the first may be a flat one."""
     behind, begin = (int(starts[1]) if len(starts) > 1 else len(sizes)), int(starts[-1])
     of_points = terms(np.broadcast_to(sizes, seconds.shape), seconds, weights)
-    return lines(of_points[:, :behind].sum(axis=1)), lines(of_points[:, begin:].sum(axis=1))
+    in_first, in_last = of_points[:, :behind].sum(axis=1), of_points[:, begin:].sum(axis=1)
+    return flat_lines(in_first) if flat else lines(in_first), lines(in_last)
 
 
 def _holding(interval: Floats, value: float) -> tuple[float, float]:

@@ -11,6 +11,7 @@ import msgspec
 
 from commbench.errors import SweepFileError
 from commbench.modelling.model import Model, ModelKey
+from commbench.modelling.soundness import flaw
 
 FORMAT = 1
 _BEGINNING = b'{"record":"models"'
@@ -98,4 +99,7 @@ def decode(content: bytes, name: str) -> tuple[Model, ...]:
 def _model(built: dict[str, Any]) -> Model:
     key = built["key"]
     fields = [key[name] for name in ModelKey._fields]
-    return msgspec.convert({**built, "key": fields}, Model)
+    model = msgspec.convert({**built, "key": fields}, Model)
+    if wrong := flaw(model):
+        raise msgspec.ValidationError(f"the model of {str(model.key)[:80]} has {wrong}")
+    return model

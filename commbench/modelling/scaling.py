@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import nnls
 
 from commbench.errors import ModelRefused
 from commbench.modelling.laws import Law, laws_of
@@ -168,6 +167,8 @@ def _terms(law: Law, world: World, sizes: Floats) -> Floats:
 
 def _constants(law: Law, worlds: Sequence[World], sizes: Floats, times: Floats) -> Constants:
     rows = np.concatenate([_terms(law, world, sizes) for world in worlds]) / times.reshape(-1, 1)
+    from scipy.optimize import nnls  # here: loading it takes as long as fitting eight curves, and few have a law
+
     scale = np.maximum(rows.max(axis=0), 1e-300)
     solved, _ = nnls(rows / scale, np.ones(len(rows)))
     return Constants(*(solved / scale * (rows.max(axis=0) > 0.0)).tolist())

@@ -13,14 +13,13 @@ import numpy.typing as npt
 
 from commbench.modelling.lines import terms
 from commbench.modelling.observed import Observed
-from commbench.modelling.pieces import pieces_of
+from commbench.modelling.pieces import MODEL_ERROR, pieces_of
 from commbench.modelling.segmenting import GRAIN, cheapest_cuts, penalised_count
 from commbench.modelling.spikes import spike_weights
 
 Floats = npt.NDArray[np.float64]
 
 FAR = 1.5  # standard deviations up to which squares count: 96 % of least squares' precision under normal noise
-MODEL_ERROR = 0.01  # what the law itself is wrong by, about; samples that know a time better do not help it
 _ROUNDS = 2  # weights and segments hardly change after the second
 _NORMAL = 1.4826
 _MOST_TILT = 2.0  # of measured over fitted time; further out Huber's weight has to do it

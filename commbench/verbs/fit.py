@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from commbench.arguments import Parser
 from commbench.collectives import collective_named
-from commbench.errors import ModelRefused
+from commbench.errors import ModelRefused, UsageError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,6 +21,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     models = chosen(read_models(options.sweeps), collectives, options.mode or ())
     if not models:
+        if options.json:
+            from commbench.showing.fit_document import fit_json
+
+            sys.stdout.write(fit_json(()))
         raise nothing_to_say(options.sweeps, options.collective, options.mode)
     if options.save is not None:
         from commbench.modelling.saved import save
@@ -38,14 +42,21 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def named_collectives(words: Sequence[str] | None) -> tuple[str, ...]:
-    """The names of collectives given one by one or comma-separated. Raises UsageError for an unknown one."""
+    """The names of collectives given one by one or comma-separated. Raises UsageError for an unknown or empty one."""
     names = [name for word in words or () for name in word.split(",") if name.strip()]
+    if words and not names:  # an unset variable of a script must not choose all of them
+        raise UsageError(
+            "--collective names no collective", expected="a name such as all_reduce, or no --collective at all",
+            found=", ".join(map(repr, words)), fix="name one, or leave the option out: then every model answers",
+        )  # fmt: skip
     return tuple(dict.fromkeys(collective_named(name.strip()).name for name in names))
 
 
-def nothing_to_say(sweeps: Sequence[str], collectives: object, modes: object) -> ModelRefused:
+def nothing_to_say(
+    sweeps: Sequence[str], collectives: Sequence[str] | None, modes: Sequence[str] | None
+) -> ModelRefused:
     """The error when no curve is left."""
-    asked = ", ".join(str(word) for word in (collectives, modes) if word)
+    asked = ", ".join(str(word) for words in (collectives, modes) for word in words or ())
     return ModelRefused(
         "there is nothing to fit",
         expected="sweep files with times of collectives" + (f" that match {asked}" if asked else ""),

@@ -26,6 +26,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     models = chosen(read_models(options.sweeps), collectives, options.mode or ())
     found = forecasts(models, collectives, sizes, ranks)
     if not found:
+        if options.json:
+            from commbench.showing.fit_document import predict_json
+
+            sys.stdout.write(predict_json(()))
         raise nothing_to_say(options.sweeps, options.collective, options.mode)
     if options.json:
         from commbench.showing.fit_document import predict_json

@@ -1,7 +1,10 @@
 """The parts of a fit, each against a truth that does not come from it."""
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 
+from commbench.modelling.blending import climb
+from commbench.modelling.cubic import cubic_at
 from commbench.modelling.lines import lines, terms
 from commbench.modelling.monotone import rising
 from commbench.modelling.pieces import Pieces, fit_pieces
@@ -87,3 +90,41 @@ def test_pieces_are_fitted_apart() -> None:
     times: Floats = np.concatenate([TIMES[:10], 5.0 * TIMES[10:]])
     pieces = fit_pieces(SIZES, times, np.ones(20), (0, 10))
     assert pieces.latency.tolist() == [about(1e-5), about(5e-5)]
+
+
+def test_the_cubic_is_that_of_a_library() -> None:
+    """scipy's PCHIP, through random points that rise, fall and stand still."""
+    chance = np.random.default_rng(1)
+    for _ in range(50):
+        xs = np.cumsum(chance.exponential(size=int(chance.integers(3, 12))))
+        ys = np.cumsum(chance.standard_normal(len(xs)) * chance.integers(0, 2, len(xs)))
+        at = chance.uniform(xs[0], xs[-1], 20)
+        assert np.allclose(cubic_at(at, xs, ys), PchipInterpolator(xs, ys)(at), atol=1e-12)
+
+
+def test_segments_that_fall_are_pooled_rather_than_lifted() -> None:
+    """Four slow sizes before sixteen: the median of all, not the slowest; nowhere does a larger size take less."""
+    pieces = Pieces(SIZES[[0, 4]], SIZES[[3, 19]], np.array([80e-6, 60e-6]), np.zeros(2))
+    curve = climb(pieces, SIZES)
+    times = curve.seconds_at(np.geomspace(SIZES[0], SIZES[-1], 500))
+    assert (np.diff(times) >= 0).all()
+    assert times[-1] == about(60e-6)
+
+
+def test_a_slope_inside_the_noise_is_none() -> None:
+    """10 % up and down over tiny sizes, before a segment that grows: no bandwidth of 8 B to 4 KiB."""
+    times: Floats = np.where(np.arange(20) < 10, 1e-5 * (1 + 0.05 * (-1.0) ** np.arange(20)), SIZES / 1e8)
+    times[9] *= 1.1
+    assert fit_pieces(SIZES, times, np.ones(20), (0, 10)).slope.tolist() == [0.0, about(1e-8)]
+
+
+def test_a_slope_a_thousand_times_that_of_the_link_is_none() -> None:
+    """Three tiny sizes on a line of 1.6 MB/s, on a link of 10 GB/s, are drift."""
+    times: Floats = np.where(np.arange(20) < 3, 1e-5 + SIZES / 1.6e6, TIMES)
+    assert fit_pieces(SIZES, times, np.ones(20), (0, 3)).slope[0] == 0.0
+
+
+def test_a_slope_beyond_the_noise_stays() -> None:
+    """Twice the time at the end of the first segment, at a hundredth of the link's bandwidth."""
+    times: Floats = np.where(np.arange(20) < 10, 1e-5 + SIZES / 1e8, 5e-5 + SIZES / 1e10)
+    assert fit_pieces(SIZES, times, np.ones(20), (0, 10)).slope[0] == about(1e-8)

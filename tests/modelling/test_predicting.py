@@ -7,7 +7,7 @@ from commbench.errors import ModelRefused, UsageError
 from commbench.modelling.fitting import fit_sweeps
 from commbench.modelling.predicting import predict, predict_many
 from commbench.sweepfile.reader import Sweep
-from tests.modelling.building import LATENCY, SIZES, about, line, model, noisy, real, sweep
+from tests.modelling.building import LATENCY, RATE, SIZES, about, line, model, noisy, real, sweep
 
 
 def test_a_size_between_measured_ones_follows_the_law() -> None:
@@ -81,3 +81,27 @@ def test_a_wild_size_does_not_widen_the_interval_of_precise_ones() -> None:
 
 def test_an_empty_sweep_has_no_models() -> None:
     assert fit_sweeps([Sweep(sweep(line).header)]) == ()
+
+
+def test_slow_tiny_messages_do_not_lift_larger_ones() -> None:
+    """80 us up to 64 B and 60 us above, as where clocks rise while a sweep begins: what came later is what holds."""
+    found = model(lambda size: (80e-6 if size <= 64 else 60e-6) + size / RATE)
+    answers = predict_many(found, [2.0**power for power in range(10, 28)])
+    truth = [60e-6 + 2.0**power / RATE for power in range(10, 28)]
+    assert np.abs(answers.seconds / np.array(truth) - 1).max() < 0.05
+    assert "falls from 80.0 us at 64 B" in found.warnings[0]
+
+
+def test_held_out_errors_are_those_of_predictions() -> None:
+    """Each inner size really left out, of times that fall at first: the mean that the model tells of itself."""
+    law = noisy(4, lambda size: (80e-6 if size <= 64 else 60e-6) + size / RATE)
+    times = {size: law(size) for size in SIZES}
+    held_out = model(lambda size: times[int(size)]).held_out
+    assert held_out is not None
+    errors = [
+        abs(
+            predict(model(lambda one: times[int(one)], [o for o in SIZES if o != size]), size).seconds / times[size] - 1
+        )
+        for size in SIZES[1:-1]
+    ]
+    assert float(np.mean(errors)) == about(held_out.mean, rel=0.3)

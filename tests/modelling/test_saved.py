@@ -1,6 +1,8 @@
 """Models are written and read back, and no other file is touched."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,3 +58,26 @@ def test_what_cannot_be_read_is_an_error(content: str, tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SweepFileError, match="cannot be saved"):
         save((), tmp_path / "no" / "model.json")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("knots", None), ("knots", {"message_bytes": [], "seconds": [], "spread": []}), ("segments", []), ("sizes", []),
+        ("knots", {"message_bytes": [8, 4], "seconds": [1.0, 2.0], "spread": [0.1, 0.1]}),
+        ("knots", {"message_bytes": [4, 8], "seconds": [2.0, 1.0], "spread": [0.1, 0.1]}),
+        ("knots", {"message_bytes": [4, 8], "seconds": [0.0, 1.0], "spread": [0.1, 0.1]}),
+        ("knots", {"message_bytes": [4, 8], "seconds": [1.0, 2.0], "spread": [0.1, 1e308]}),
+        ("latency_seconds", -1.0), ("bytes_per_second", 0.0), ("beyond", 1e308), ("refused", ""),
+        ("key", {"collective": "all_to_none"}), ("key", {"world_size": 0}),
+    ],
+)  # fmt: skip
+def test_an_edited_model_that_cannot_be_is_an_error(field: str, value: Any, tmp_path: Path) -> None:
+    file = tmp_path / "model.json"
+    save(real("nvlink-all_reduce")[:1], file)
+    document = json.loads(file.read_text())
+    edited = document["models"][0]
+    edited[field] = {**edited["key"], **value} if field == "key" else value
+    file.write_text(json.dumps(document))
+    with pytest.raises(SweepFileError, match="cannot be read"):
+        load(file)

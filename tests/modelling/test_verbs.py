@@ -178,3 +178,14 @@ def test_the_law_of_the_tests_is_exact(capsys: pytest.CaptureFixture[str], tmp_p
     file.write_bytes(b"\n".join(map(msgspec.json.encode, (one.header, *one.measurements))) + b"\n")
     (found,) = answer(capsys, "fit", str(file))["models"]
     assert (found["latency_seconds"], found["sizes"]["count"]) == (about(20e-6), len(SIZES))
+
+
+@pytest.mark.parametrize("words", [["fit", NVLINK], ["predict", NVLINK, "--size", "1M"]])
+def test_an_empty_collective_chooses_nothing(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """As from an unset variable of a script."""
+    assert main([*words, "--collective", ""]) == 2
+    assert "names no collective" in capsys.readouterr().err
+
+
+def test_nothing_to_fit_is_a_document_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(capsys, "fit", NVLINK, "--collective", "broadcast", code=3)["models"] == []
