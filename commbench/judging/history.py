@@ -61,22 +61,20 @@ def judge_history(limits: Limits, sweeps: Sequence[Sweep], folder: str) -> tuple
     tonight = {sweep.header.sweep for sweep in sweeps}
     earlier = [sweep for sweep in _stored(folder) if sweep.header.sweep not in tonight]
     sound = [sweep for unit in units_of(earlier) for sweep in _sound(unit, limits)]
-    checks: list[Check] = []
     notes: list[str] = []
     if len(sound) < len(earlier):
         notes.append(f"history: {len(earlier) - len(sound)} of {len(earlier)} sweeps in {folder} are not used: "
                      "another machine or path, wrong results, or not finished")  # fmt: skip
     units = [unit for unit in units_of([*sound, *sweeps]) if tonight & {sweep.header.sweep for sweep in unit.sweeps}]
-    for unit in units:
-        if machine_check(unit, limits.cluster).outcome != "pass":
-            continue
-        headers = {sweep.header.sweep: sweep.header for sweep in unit.sweeps}
-        for series in _all_series(unit):
-            if len(series.nights) < FEWEST_NIGHTS:
-                notes.append(f"{named(series.name, unit)}: {len(series.nights)} nights, fewer than the {FEWEST_NIGHTS} "
-                             "that show a change")  # fmt: skip
-            else:
-                checks.append(_check(series, unit, headers))
+    ours = [unit for unit in units if machine_check(unit, limits.cluster).outcome == "pass"]
+    every = [(unit, series) for unit in ours for series in _all_series(unit)]
+    long = [pair for pair in every if len(pair[1].nights) >= FEWEST_NIGHTS]
+    notes += [
+        f"{named(series.name, unit)}: {len(series.nights)} nights, fewer than the {FEWEST_NIGHTS} that show a change"
+        for unit, series in every
+        if len(series.nights) < FEWEST_NIGHTS
+    ]
+    checks = [_check(series, unit, len(long)) for unit, series in long]
     return tuple(checks), tuple(_shortened(notes))
 
 
@@ -163,8 +161,9 @@ def _levels(sizes: Sequence[Sequence[Any]], places: dict[tuple[str, int], int]) 
     return levels
 
 
-def _check(series: _Series, unit: Unit, headers: dict[str, Header]) -> Check:
-    found = changes(series.values)
+def _check(series: _Series, unit: Unit, of: int) -> Check:
+    headers = {sweep.header.sweep: sweep.header for sweep in unit.sweeps}
+    found = changes(series.values, of)
     net = expm1(_level_now(series, found))
     slower = [change for change in found if change.size > 0.0]
     fails = bool(slower) and net >= NOTICEABLE
@@ -173,7 +172,7 @@ def _check(series: _Series, unit: Unit, headers: dict[str, Header]) -> Check:
     return Check(
         name=named(series.name, unit), limit=_LIMIT, outcome="fail" if fails else "pass", reason=reason,
         measured=net, bound=NOTICEABLE, unit="1", margin=(NOTICEABLE - net) / NOTICEABLE,
-        because=f"a change shows by chance in at most {100 * FALSE_ALARMS:g} % of such series",
+        because=f"chance shows a change in at most {100 * FALSE_ALARMS:g} % of histories",
         collective=series.key.collective, quantity="history",
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ from commbench.intervals import Floats
 
 FEWEST_NIGHTS = 6
 FALSE_ALARMS = 0.01
-"""The chance that a series without any change shows one."""
+"""The chance that series without any change show one, all series together."""
 
 _SHORTEST = 1  # nights of a segment; one night may be tonight
 _FINEST = 1e-4  # relative: below, no series is steadier than clocks are
@@ -40,25 +40,29 @@ class Change(NamedTuple):
     p_value: float
 
 
-def changes(values: Floats) -> tuple[Change, ...]:
-    """The changes in a series, in their order; none where chance explains it, or it has fewer than 6 values."""
-    found = tuple(_changes(values, 0))
+def changes(values: Floats, series: int = 1) -> tuple[Change, ...]:
+    """The changes in a series, in their order; none where chance explains it, or it has fewer than 6 values.
+
+    Args:
+        series: how many are searched; each one then has that share of the false alarms.
+    """
+    found = tuple(_changes(values, 0, FALSE_ALARMS / max(1, series)))
     return tuple(sorted(found, key=lambda change: change.at))
 
 
-def _changes(values: Floats, start: int) -> Iterator[Change]:
+def _changes(values: Floats, start: int, false_alarms: float) -> Iterator[Change]:
     n = len(values)
     if n < FEWEST_NIGHTS:
         return
     step, left_by_step = _best_step(values)
     drift, left_by_drift = _drift(values)
-    drifts = drift.p_value < FALSE_ALARMS and n * log(left_by_drift) < n * log(left_by_step) + log(n)
+    drifts = drift.p_value < false_alarms and n * log(left_by_drift) < n * log(left_by_step) + log(n)
     if drifts:
         yield drift._replace(at=start, until=start + n)
-    elif step.p_value < FALSE_ALARMS:
+    elif step.p_value < false_alarms:
         yield step._replace(at=start + step.at, until=start + n)
-        yield from _changes(values[: step.at], start)
-        yield from _changes(values[step.at :], start + step.at)
+        yield from _changes(values[: step.at], start, false_alarms)
+        yield from _changes(values[step.at :], start + step.at, false_alarms)
 
 
 def _best_step(values: Floats) -> tuple[Change, float]:
