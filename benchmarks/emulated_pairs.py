@@ -1,9 +1,10 @@
-"""How often does a test of pairs name the right node? Launches on an emulated cluster of 1 Gbit/s links, a file each.
+"""How often does a test of pairs name the right node? Tests on an emulated cluster of 1 Gbit/s links, a file each.
 
-    python -m benchmarks.emulated_pairs --folder DIR [--nodes 4,8] [--launches 20] [--few 5]
+    python -m benchmarks.emulated_pairs --folder DIR [--nodes 4] [--tests 20] [--few 5] [--launch-of 5]
 
-Every launch is a torchrun of its own on fresh network namespaces; the bad node changes from launch to launch. Files are
-kept, so an interrupted series goes on; nothing is judged but what is in the files. Needs root.
+Conditions take turns, and the bad node changes from test to test. Several tests share a launch (`--launch-of` turns of
+all conditions), between which only the rates of links change; a late rank and a dead one take a launch each. Files are
+kept, so an interrupted series goes on, and nothing is judged but what they hold. Needs root.
 """
 
 import argparse
@@ -11,10 +12,12 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchmarks.machine import machine_and_date
 from commbench.judging.culprits import Verdict
@@ -32,10 +35,9 @@ class Condition:
     """What is wrong with the cluster.
 
     Attributes:
-        rates: of the bad nodes' links, one each; the first bad node is the launch's number modulo the nodes.
+        rates: of the bad nodes' links, one each; the first bad node is the test's number modulo the nodes.
         late, dies: that the first bad node's rank is late, or is killed in mid-test.
         wanted: what the faults of the culprits must be, of all bad nodes.
-        many: whether the long series is run.
     """
 
     name: str
@@ -43,13 +45,17 @@ class Condition:
     late: bool = False
     dies: bool = False
     wanted: str | None = None
-    many: bool = False
+
+    @property
+    def shares_a_launch(self) -> bool:
+        """Whether only rates of links make the condition."""
+        return not (self.late or self.dies)
 
 
 CONDITIONS = (
-    Condition("healthy", many=True),
-    Condition("one at 500 Mbit/s", ("500mbit",), wanted="slow", many=True),
-    Condition("one at 950 Mbit/s", ("950mbit",), wanted="slow", many=True),
+    Condition("healthy"),
+    Condition("one at 500 Mbit/s", ("500mbit",), wanted="slow"),
+    Condition("one at 950 Mbit/s", ("950mbit",), wanted="slow"),
     Condition("two at 500 Mbit/s", ("500mbit", "500mbit"), wanted="slow"),
     Condition("one late by 20 ms", late=True, wanted="late"),
     Condition("one dies", dies=True, wanted="dead"),
@@ -60,22 +66,26 @@ def main() -> int:
     """Run what is missing, then print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, required=True)
-    parser.add_argument("--nodes", default="4,8")
-    parser.add_argument("--launches", type=int, default=20)
+    parser.add_argument("--nodes", type=int, default=4)
+    parser.add_argument("--tests", type=int, default=20)
     parser.add_argument("--few", type=int, default=5)
+    parser.add_argument("--launch-of", type=int, default=5)
     options = parser.parse_args()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    sizes = [int(word) for word in options.nodes.split(",")]
-    for nodes in sizes:
-        for turn in range(options.launches):
+    folder, nodes = options.folder, options.nodes
+    folder.mkdir(parents=True, exist_ok=True)
+    for first in range(0, options.tests, options.launch_of):
+        turns = range(first, min(first + options.launch_of, options.tests))
+        wanted = [(condition, turn) for turn in turns for condition in CONDITIONS if condition.shares_a_launch]
+        _launch(folder, nodes, [each for each in wanted if not _file(folder, nodes, *each).exists()])
+        for turn in turns:
             for condition in CONDITIONS:
-                if turn < (options.launches if condition.many else options.few):
-                    _launch(options.folder, nodes, condition, turn)
-    print(f"{machine_and_date()}\n\n| nodes | condition | launches | right | could not tell | wrong | seconds |")
+                alone = not condition.shares_a_launch and turn < options.few
+                if alone and not _file(folder, nodes, condition, turn).exists():
+                    _launch_alone(folder, nodes, condition, turn)
+    print(f"{machine_and_date()}\n\n| nodes | condition | tests | right | could not tell | wrong | seconds |")
     print("|---|---|---|---|---|---|---|")
-    for nodes in sizes:
-        for condition in CONDITIONS:
-            print(_row(options.folder, nodes, condition))
+    for condition in CONDITIONS:
+        print(_row(folder, nodes, condition))
     return 0
 
 
@@ -87,25 +97,59 @@ def bad_nodes(condition: Condition, nodes: int, turn: int) -> set[int]:
     return {(turn + number * (nodes // 2 - 1)) % nodes for number in range(count)}
 
 
-def _launch(folder: Path, nodes: int, condition: Condition, turn: int) -> None:
-    file = _file(folder, nodes, condition, turn)
-    if file.exists():
+def _launch(folder: Path, nodes: int, wanted: Sequence[tuple[Condition, int]]) -> None:
+    """Several tests in one launch."""
+    if not wanted:
         return
-    unfinished = file.with_suffix(".unfinished")
-    unfinished.unlink(missing_ok=True)
-    bad = bad_nodes(condition, nodes, turn)
+    with ExitStack() as stack:
+        asking = Path(stack.enter_context(TemporaryDirectory()))
+        cluster = stack.enter_context(EmulatedCluster(nodes=nodes, rate=RATE))
+        pool = stack.enter_context(ThreadPoolExecutor(1))
+        timeout = TIMEOUT * (1 + len(wanted))
+        running = pool.submit(cluster.torchrun, "benchmarks.repeated_pairs", ["-J", str(asking)], timeout=timeout)
+        stack.callback(_ask, asking, len(wanted), "")
+        for number, (condition, turn) in enumerate(wanted):
+            bad = dict(zip(sorted(bad_nodes(condition, nodes, turn)), condition.rates, strict=True))
+            for node in range(nodes):
+                cluster.set_rate(node, bad.get(node, RATE))
+            unfinished = _unfinished(folder, nodes, condition, turn)
+            _ask(asking, number, str(unfinished))
+            while not (unfinished.exists() and b'"record":"end"' in unfinished.read_bytes()):
+                if running.done():
+                    raise RuntimeError(running.result()[0].stderr[-2000:])
+                time.sleep(0.05)
+            _keep(unfinished)
+
+
+def _ask(asking: Path, number: int, text: str) -> None:
+    """Whole at once: the ranks look for it all the time."""
+    (asking / "new").write_text(text)
+    (asking / "new").rename(asking / f"{number}.go")
+
+
+def _launch_alone(folder: Path, nodes: int, condition: Condition, turn: int) -> None:
+    unfinished = _unfinished(folder, nodes, condition, turn)
+    bad = min(bad_nodes(condition, nodes, turn))
     module = "tests.launched.late_rank" if condition.late else "commbench.pairs"
-    env = {"LATE_RANK": str(min(bad))} if condition.late else {}
+    env = {"LATE_RANK": str(bad)} if condition.late else {}
     with EmulatedCluster(nodes=nodes, rate=RATE) as cluster, ThreadPoolExecutor(1) as pool:
-        for node, rate in zip(sorted(bad), condition.rates, strict=False):
-            cluster.set_rate(node, rate)
         running = pool.submit(cluster.torchrun, module, ["-J", str(unfinished)], env=env, timeout=TIMEOUT)
         if condition.dies:
-            _kill_in_mid_test(cluster, min(bad), unfinished, running.done)
+            _kill_in_mid_test(cluster, bad, unfinished, running.done)
         results = running.result()
     if not unfinished.exists() or read_pairs(unfinished).end is None:
-        raise RuntimeError(f"{file.name}: {results[0].stderr[-2000:]}")
-    unfinished.rename(file)
+        raise RuntimeError(results[0].stderr[-2000:])
+    _keep(unfinished)
+
+
+def _unfinished(folder: Path, nodes: int, condition: Condition, turn: int) -> Path:
+    path = _file(folder, nodes, condition, turn).with_suffix(".unfinished")
+    path.unlink(missing_ok=True)
+    return path
+
+
+def _keep(unfinished: Path) -> None:
+    file = unfinished.rename(unfinished.with_suffix(".jsonl"))
     pairs = read_pairs(file)
     print(f"{file.name}: {outcome(pairs, judged(pairs))} {named(pairs, judged(pairs))}", flush=True)
 

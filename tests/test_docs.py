@@ -12,6 +12,7 @@ from commbench.measuring.command_line import parser
 from commbench.measuring.options import DEFAULT_GRAPH_CALLS
 from commbench.measuring.payload import PERIOD, Payload
 from commbench.measuring.stopping import Rule
+from commbench.pairing.options import command_line as pairs_command_line
 from commbench.replaying.options import command_line as replay_command_line
 from commbench.showing import bound, machine, noise, skew
 from commbench.verbs import importing, training
@@ -72,6 +73,7 @@ def test_long_options_exist(page: Path) -> None:
         training.command_line(),
         importing.command_line(),
         replay_command_line("commbench.replay", EXTRAS),
+        pairs_command_line("commbench.pairs"),
     )
     known = {option for each in parsers for action in each._actions for option in action.option_strings}
     named = set(re.findall(r"(?<![\w-])--[a-z][\w-]+", page.read_text()))

@@ -221,7 +221,7 @@ def _lateness(tests: Sequence[PairTimes], call: float) -> Judged | None:
     Lateness adds the same to a message of any size, a slow path nothing to the smallest.
     """
     return judge(
-        [Trial(*test.ranks, test.small_seconds / call, test.retest) for test in tests if test.small_seconds is not None],
+        [Trial(*test.ranks, small / call, test.retest) for test in tests if (small := test.small_seconds) is not None],
         LATE,
     )
 

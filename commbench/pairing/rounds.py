@@ -15,17 +15,20 @@ _GOLDEN = 0.6180339887  # steps of this share of a circle leave no part of it em
 
 
 def tournament(members: int) -> tuple[Round, ...]:
-    """All pairs in the fewest rounds: members - 1 of them, or as many as members when one must sit out (odd).
+    """All pairs in the fewest rounds: members - 1 of them, or as many as members when one must sit out (odd)."""
+    return tuple(_round(members, step) for step in range(_rounds(members)))
 
-    The circle method: member 0 stays, the others walk around the table.
-    """
+
+def _rounds(members: int) -> int:
+    return members + members % 2 - 1
+
+
+def _round(members: int, step: int) -> Round:
+    """One round of a tournament by the circle method: member 0 stays, the others walk around the table."""
     seats = members + members % 2
-    rounds = []
-    for step in range(seats - 1):
-        around = [0, *((place + step) % (seats - 1) + 1 for place in range(seats - 1))]
-        pairs = zip(around[: seats // 2], reversed(around[seats // 2 :]), strict=True)
-        rounds.append(tuple(sorted((min(pair), max(pair)) for pair in pairs if max(pair) < members)))
-    return tuple(rounds)
+    around = [0, *((place + step) % (seats - 1) + 1 for place in range(seats - 1))]
+    pairs = zip(around[: seats // 2], reversed(around[seats // 2 :]), strict=True)
+    return tuple(sorted((min(pair), max(pair)) for pair in pairs if max(pair) < members))
 
 
 def rounds_needed(members: int) -> int:
@@ -42,12 +45,12 @@ def screening(members: int, *, all_pairs: bool = False) -> tuple[Round, ...]:
     """
     if members < 2:
         return ()
-    whole = tournament(members)
-    wanted = max(len(whole), rounds_needed(members)) if all_pairs else rounds_needed(members)
-    if wanted >= len(whole):
-        return tuple(whole[number % len(whole)] for number in range(wanted))
-    order = sorted(range(len(whole)), key=lambda number: (number * _GOLDEN) % 1.0)
-    return tuple(whole[number] for number in sorted(order[:wanted]))
+    whole = _rounds(members)
+    wanted = max(whole, rounds_needed(members)) if all_pairs else rounds_needed(members)
+    if wanted >= whole:
+        return tuple(_round(members, number % whole) for number in range(wanted))
+    order = sorted(range(whole), key=lambda number: (number * _GOLDEN) % 1.0)
+    return tuple(_round(members, step) for step in sorted(order[:wanted]))
 
 
 def retests(

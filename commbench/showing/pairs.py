@@ -43,6 +43,7 @@ def pairs_document(pairs: Pairs, verdict: Verdict) -> dict[str, Any]:
         "status": pairs.status,
         "reason": pairs.end.reason if pairs.end else None,
         "backend": header.backend,
+        "environment": header.environment,
         "world_size": header.world_size,
         "message_bytes": header.message_bytes,
         "reference": {path: _reference(path, header.message_bytes, verdict) for path in ("between", "inside")},
