@@ -44,13 +44,15 @@ def figure(
         grid = page.subplots(2, len(columns), squeeze=False, sharex="col", sharey="row")
         looks = panel.styles([line.legend for line in lines], colours)
         labels = 6 if len(columns) < 3 else 4
+        every: list[panel.Fitted] = []
         for place, (collective, column) in enumerate(columns.items()):
             above, below = grid[0][place], grid[1][place]
             drawn = panel.fitted(column, looks)
+            every += drawn
             panel.draw_rate(above, drawn, colours, labels=labels, named=place == 0)
             panel.draw_time(below, drawn, labels=labels, named=place == 0)
             above.set_title(collective)
-        style.frame(page, named, "", caption(lines, panel.words(lines)), colours, alarm=alarm)
+        style.frame(page, named, "", caption(lines, panel.words(every)), colours, alarm=alarm)
         style.legend(page, grid[0])
     return page
 

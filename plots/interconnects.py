@@ -61,10 +61,13 @@ def figure(
         labels = 6 if len(columns) < 3 else 4
         compared = {name: matching(found, column) for name, column in columns.items()}
         everything = [pair for pairs in compared.values() for pair in pairs]
+        every: list[bandwidth.Fitted] = []
         for place, (collective, column) in enumerate(columns.items()):
             above, below = grid[0][place], grid[1][place]
             sizes = [float(point.message_bytes) for line in column for point in line.curve.points]
-            bandwidth.draw_rate(above, bandwidth.fitted(column, looks), colours, labels=labels, named=place == 0)
+            drawn = bandwidth.fitted(column, looks)
+            every += drawn
+            bandwidth.draw_rate(above, drawn, colours, labels=labels, named=place == 0)
             interconnects.draw_ratio(
                 below, compared[collective], looks, sizes, colours, labels=labels, named=place == 0
             )
@@ -74,7 +77,7 @@ def figure(
             rates.set_in_layout(False)
         interconnects.share_ratio_axis(grid[1], everything)
         words = interconnects.words(everything)
-        style.frame(page, named, "", caption(lines, bandwidth.words(lines), words), colours, alarm=alarm)
+        style.frame(page, named, "", caption(lines, bandwidth.words(every), words), colours, alarm=alarm)
         style.legend(page, grid[0])
     return page
 

@@ -36,7 +36,7 @@ def figure(links: "Links", *, theme: "Theme | None" = None, title: str | None = 
     caption = tuple(clean(text) for text in (links.sentence, facts) if text)
     with style.look(colours):
         page = style.blank()
-        panel.draw(page, page.subplots(), links, colours)
+        panel.draw(page, links, colours)
         style.frame(page, clean(named if links.proved else f"{named} ({UNPROVED})"), "", caption, colours,
                     alarm=links.verdict == "culprit" or not links.proved)  # fmt: skip
     return page

@@ -46,9 +46,10 @@ def fitted(lines: Sequence[Line], looks: Mapping[str, Style]) -> tuple[Fitted, .
     return tuple(Fitted(line, fit_curve(line.curve, line.sweep_set), looks[line.legend]) for line in lines)
 
 
-def words(lines: Sequence[Line]) -> str:
-    """What dots, band and line are."""
-    return BAND_WORDS if any(_banded(line) for line in lines) else DOTS_WORDS
+def words(drawn: Sequence[Fitted]) -> str:
+    """What dots, band and line are, and why there may be no line."""
+    missing = "; dots without a line: no model describes them" if any(each.model.refused for each in drawn) else ""
+    return (BAND_WORDS if any(_banded(each.line) for each in drawn) else DOTS_WORDS) + missing
 
 
 def draw_rate(axes: Axes, drawn: Sequence[Fitted], theme: Theme, *, labels: int, named: bool = True) -> None:

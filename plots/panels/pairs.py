@@ -1,5 +1,7 @@
 """A heat map of links."""
 
+import textwrap
+
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
@@ -8,16 +10,20 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from commbench.showing.heading import clean
 from plots.axes import gigabytes
 from plots.matrix import Links
 from plots.style import Theme
 
+MOST_BLAMED = 4  # culprits that are named at the left
 MOST_WRITTEN = 16  # ranks up to which each cell has its number
 MOST_NAMED = 32  # ranks up to which each row is named
 
 
-def draw(page: Figure, axes: Axes, links: Links, theme: Theme) -> None:
-    """Rank against rank, both halves alike; slow is dark, untested blank, a culprit framed."""
+def draw(page: Figure, links: Links, theme: Theme) -> None:
+    """Rank against rank, both halves alike; slow is dark, untested blank, a culprit framed and named at the left."""
+    grid = page.add_gridspec(1, 2, width_ratios=(1.0, 2.2))
+    axes = page.add_subplot(grid[1])
     rates = np.full((links.ranks, links.ranks), np.nan)
     for (low, high), rate in links.rates.items():
         rates[low, high] = rates[high, low] = gigabytes(rate)
@@ -25,7 +31,6 @@ def draw(page: Figure, axes: Axes, links: Links, theme: Theme) -> None:
     scale = LogNorm(float(np.nanmin(rates)) / 1.05, float(np.nanmax(rates)) * 1.05)
     image = axes.imshow(rates, cmap=colours, norm=scale, interpolation="nearest")
     axes.grid(visible=False)
-    axes.set_anchor("W")
     bar = page.colorbar(image, ax=axes, shrink=0.9)
     bar.set_label("bus bandwidth of the pair (GB/s)")
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda rate, _: f"{rate:g}"))
@@ -38,6 +43,24 @@ def draw(page: Figure, axes: Axes, links: Links, theme: Theme) -> None:
     _named(axes, links)
     for culprit in links.culprits:
         _frame(axes, links.ranks, culprit.ranks, culprit.kind, theme)
+
+    _blamed(page.add_subplot(grid[0]), links, theme)
+
+
+def _blamed(axes: Axes, links: Links, theme: Theme) -> None:
+    """Who is to blame and why, as text."""
+    axes.set_axis_off()
+    lines = [(f"{culprit.name}: {culprit.fault or 'to blame'}", culprit.evidence or "") for culprit in links.culprits]
+    y = 1.0
+    for head, evidence in lines[:MOST_BLAMED] or [("nobody is to blame", "")]:
+        for words, weight in ((head, "bold"), (evidence, "normal")):
+            for text in textwrap.wrap(clean(words), 38)[:6]:
+                axes.text(0.0, y, text, va="top", weight=weight, fontsize="small", gid="culprit", clip_on=False,
+                          color=theme.alarm if weight == "bold" and lines else theme.ink)  # fmt: skip
+                y -= 0.045
+        y -= 0.03
+    if len(lines) > MOST_BLAMED:
+        axes.text(0.0, y, f"and {len(lines) - MOST_BLAMED} more", va="top", fontsize="small", color=theme.quiet)
 
 
 def _named(axes: Axes, links: Links) -> None:

@@ -49,21 +49,25 @@ def bandwidth_drawings(sets: Sequence[SweepSet], choice: Choice) -> tuple[Drawin
     columns = lines_of(sets, choice, modes=True)
     every = [line for lines in columns.values() for line in lines]
     refuse_crowd({}, every)
-    found = []
     with style.look(LIGHT, "panel"):
         looks = bandwidth.styles([line.legend for line in every], LIGHT)
-        for collective, lines in columns.items():
-            page = style.blank("panel", height=5.6)
-            above, below = page.subplots(2, 1, sharex=True)
-            drawn = bandwidth.fitted(lines, looks)
-            bandwidth.draw_rate(above, drawn, LIGHT, labels=_LABELS)
-            bandwidth.draw_time(below, drawn, labels=_LABELS)
-            _legend(page, above)
-            heading, alarm = title_with_proof(collective, lines)
-            said = f"Bus bandwidth and time of {collective} over message size"
-            found.append(Drawing(f"bandwidth-{collective}", heading, inline(page, f"bandwidth-{collective}", said),
-                                 caption(every, bandwidth.words(every)), alarm))  # fmt: skip
-    return tuple(found)
+        fitted = {name: bandwidth.fitted(lines, looks) for name, lines in columns.items()}
+        said = caption(every, bandwidth.words([each for drawn in fitted.values() for each in drawn]))
+        return tuple(_bandwidth_drawing(name, columns[name], fitted[name], said) for name in columns)
+
+
+def _bandwidth_drawing(
+    collective: str, lines: Sequence[Line], drawn: Sequence[bandwidth.Fitted], said: tuple[str, ...]
+) -> Drawing:
+    page = style.blank("panel", height=5.6)
+    above, below = page.subplots(2, 1, sharex=True)
+    bandwidth.draw_rate(above, drawn, LIGHT, labels=_LABELS)
+    bandwidth.draw_time(below, drawn, labels=_LABELS)
+    _legend(page, above)
+    heading, alarm = title_with_proof(collective, lines)
+    words = f"Bus bandwidth and time of {collective} over message size"
+    key = f"bandwidth-{collective}"
+    return Drawing(key, heading, inline(page, key, words), said, alarm)
 
 
 def ratio_drawings(sides: dict[str, tuple[Line, ...]], comparison: Comparison) -> tuple[Drawing, ...]:

@@ -136,3 +136,10 @@ def test_a_label_with_markup_is_drawn_as_it_is() -> None:
     drawn = figure(sets(measured("$\\frac{a$"), measured("b")))
     drawn.savefig(io.BytesIO(), format="svg")
     assert drawn.legends[0].get_texts()[0].get_text() == "$\\frac{a$"
+
+
+def test_a_curve_without_a_model_has_no_line_and_says_so() -> None:
+    """Three sizes are too few."""
+    drawn = figure(sets(measured(sizes=SIZES[:3])))
+    assert "dots without a line: no model describes them" in caption_of(drawn).replace("\n", " ")
+    assert [each.get_gid() for each in drawn.axes[1].lines] == ["median nvlink"]

@@ -51,7 +51,7 @@ def test_the_last_ratio_is_written_out() -> None:
 def test_the_crossover_is_marked() -> None:
     """Two lines of known latency and bandwidth cross at a known size."""
     at = x_of(line(pair().axes[1], "crossover host"))[0]
-    assert at == pytest.approx(CROSSING, rel=0.1)
+    assert at == pytest.approx(CROSSING, rel=0.02)
 
 
 def test_no_crossover_no_mark() -> None:

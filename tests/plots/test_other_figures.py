@@ -192,3 +192,7 @@ def test_the_verdict_stands_in_the_title(links: Links) -> None:
 
 def test_the_sentence_stands_in_the_caption(links: Links) -> None:
     assert caption_of(pairs.figure(links)).startswith("rank 2 is slow\n4 ranks on 2 hosts; gloo")
+
+
+def test_the_culprit_is_named_with_its_evidence(links: Links) -> None:
+    assert texts(pairs.figure(links).axes[2], "culprit") == ["rank 2: slow", "…"]
