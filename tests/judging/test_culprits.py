@@ -131,3 +131,9 @@ def test_scatter_larger_than_the_fault_leaves_it_open() -> None:
 def test_no_tests_are_no_verdict() -> None:
     verdict = find_culprits([], FOUR, 0.03)
     assert (verdict.culprits, verdict.open, verdict.reference) == ((), (), {})
+
+
+def test_nor_have_two_nodes_of_several_ranks() -> None:
+    """Ranks can be compared with each other, the two nodes cannot."""
+    verdict = verdict_on([f"node{rank // 4}" for rank in range(8)])
+    assert verdict.without_reference == ("between",)
