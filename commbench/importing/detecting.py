@@ -4,6 +4,7 @@ A file may hold runs of several tools. Each reader takes its own lines; what one
 did is no reject, and rows that two readers claim belong to the first of them in READERS.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from types import ModuleType
@@ -21,6 +22,9 @@ READERS = (
     *("osu", "imb", "param", "ds_bench", "deepspeed_log", "deepspeed_calls"),
     *("nccom", "stas00", "torchcomms", "torch_bench", "nvbandwidth"),
 )
+
+# A plain row of nccl-tests, which holds no mark of anybody; nearly all of a large log is such rows.
+_ROW = re.compile(r"^ *\d+ +\d+ +[a-z]\w* [-\w .]*\n", re.MULTILINE | re.ASCII)
 
 UNKNOWN = "no line of any format that can be read (docs/importing.md lists them)"
 
@@ -53,9 +57,10 @@ def read(lines: Sequence[Line], text: str, stated: Stated) -> Reading:
 def _readings(lines: Sequence[Line], text: str, stated: Stated) -> list[Reading]:
     """What each reader that knows its tool in the log makes of it."""
     knowing = []
+    telling = _ROW.sub("", text)
     for reader in readers():
         marks: tuple[str, ...] = getattr(reader, "MARKS", ())
-        if (not marks or any(mark in text for mark in marks)) and reader.recognises(lines):
+        if (not marks or any(mark in telling for mark in marks)) and reader.recognises(lines):
             knowing.append(reader)
     parted = {reader.NAME: reader.opens for reader in knowing if hasattr(reader, "opens")}
     share = shares(lines, parted) if parted and len(knowing) > 1 else {}

@@ -5,13 +5,16 @@ Both ways give the same figures; tests compare them. Without this one a log of 1
 
 import re
 
-from commbench.importing.nccl_kinds import Figures, Kind
+from commbench.importing.nccl_kinds import Kind
 from commbench.importing.nccl_layout import Layout
+from commbench.importing.nccl_rows import UNCHECKED
 
 _SIZE = r"(\d{1,18})"
 _FIGURE = r"(\d+(?:\.\d*)?)"
 _CHECK = r"(\d+|N/A)"
 _OF_PREAMBLE = {"size": _SIZE, "count": _SIZE, "type": r"([a-z]\w*)", "redop": r"([a-z]\w*)", "root": r"(-?\d{1,7})"}
+_LONGEST = 15  # characters of a figure
+_LATEST = 1e9  # seconds
 _HALVES = tuple(0.5 * 10.0**-decimals for decimals in range(20))
 
 
@@ -40,8 +43,9 @@ class FastRows:
         self._match = re.compile(r"\s*" + r"\s+".join(parts) + r"\s*", re.ASCII).fullmatch if self.usual else None
         self._names = layout.preamble[2:]
 
-    def read(self, text: str) -> tuple[int, int, Kind, tuple[Figures, Figures]] | None:
-        """Size, count, kind and both placements of a row; None for a line that is not a plain whole row."""
+    def read(self, text: str) -> tuple[int, int, Kind, tuple[int, int], tuple[float, ...]] | None:
+        """Size, count, kind, wrong values and figures of both placements, as `RowTable.add_pair` takes them; None for
+        a line that is not a plain whole row."""
         match = self._match(text) if self._match is not None else None
         if match is None:
             return None
@@ -51,10 +55,19 @@ class FastRows:
             return None
         behind = 2 + len(self._names)
         kind = self._kind(tokens[2:behind])
-        first, second = _figures(tokens[behind : behind + 4]), _figures(tokens[behind + 4 :])
-        if first is None or second is None:
+        time, algbw, busbw, check, other_time, other_algbw, other_busbw, other_check = tokens[behind:]
+        if max(map(len, tokens[behind:])) > _LONGEST:
             return None
-        return size, int(tokens[1]), kind, (first, second)
+        seconds, other_seconds = float(time + "e-6"), float(other_time + "e-6")
+        if seconds > _LATEST or other_seconds > _LATEST:
+            return None
+        figures = (
+            seconds, float(algbw), float(busbw), _half(time) * 1e-6, _half(algbw), _half(busbw),
+            other_seconds, float(other_algbw), float(other_busbw),
+            _half(other_time) * 1e-6, _half(other_algbw), _half(other_busbw),
+        )  # fmt: skip
+        wrong = UNCHECKED if check == "N/A" else int(check), UNCHECKED if other_check == "N/A" else int(other_check)
+        return size, int(tokens[1]), kind, wrong, figures
 
     def _kind(self, words: tuple[str, ...]) -> Kind:
         kind = self._kinds.get(words)
@@ -64,27 +77,6 @@ class FastRows:
             kind = Kind(said.get("type"), said.get("redop"), None if root is None else int(root))
             self._kinds[words] = kind
         return kind
-
-
-def _figures(tokens: tuple[str, ...]) -> Figures | None:
-    time, algbw, busbw, wrong = tokens
-    if len(time) > 15 or len(algbw) > 18 or len(busbw) > 18:
-        return None
-    if wrong == "0":
-        count: int | None = 0
-    elif wrong == "N/A":
-        count = None
-    elif len(wrong) < 19:
-        count = int(wrong)
-    else:
-        return None
-    seconds = float(time + "e-6")
-    if seconds > 1e9:
-        return None
-    return Figures(
-        seconds, float(algbw), float(busbw), _half(time) * 1e-6, _half(algbw), _half(busbw),
-        count, None if count is None else count == 0, None,
-    )  # fmt: skip
 
 
 def _half(token: str) -> float:

@@ -3,8 +3,9 @@
 import re
 
 _TAG = r"(?:\[[^\[\]]{0,80}\](?:<std(?:out|err)>:)?\s*)?"  # of the launcher, before a line that it glued to another
+_HOST = r"(?<![\w.-])[\w.-]{1,255}"  # from its first letter only, or a long line takes the square of its length
 NCCL_LINE = re.compile(
-    rf"{_TAG}[\w.-]+:\d+:\d+ \[-?\d+\] .*|{_TAG}[\w.-]+: Test (?:(?:NCCL|CUDA) )?(?:failure|timeout).*"
+    rf"{_TAG}{_HOST}:(?:\d{{1,10}}:\d{{1,10}} \[-?\d{{1,6}}\] .*| Test (?:(?:NCCL|CUDA) )?(?:failure|timeout).*)"
 )
 _GLUED_FIGURE = re.compile(r"-1|N/A|\d+(?:\.\d+)?(?:e[+-]\d\d)?(?=[A-Za-z])")  # of a row, before the host's name
 _OTHERS = re.compile(r"(?:NCCL version|RCCL version|libibverbs:|NET/OFI|NCCL INFO|NCCL WARN|CUDA WARN)")

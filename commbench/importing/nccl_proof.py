@@ -114,7 +114,7 @@ def count_ratio(rows: RowTable) -> int | None:
 
 def _possible(rows: RowTable, evidence: Evidence, ratio: int | None, ranks: int | None) -> list[str]:
     """The collectives whose program prints such columns."""
-    kind, layout = rows.kinds[0], evidence.layout
+    kind, layout = rows.used_kinds[0], evidence.layout
     if not layout.has_type:
         return []
     has_op = kind.our_op is not None

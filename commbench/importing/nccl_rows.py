@@ -13,7 +13,7 @@ from commbench.sweepfile.records import Placement
 
 Floats = NDArray[np.float64]
 MEAN_OVER_RANKS = "mean over ranks"
-_UNCHECKED, _FAILED_UNCOUNTED = -1, -2
+UNCHECKED, _FAILED_UNCOUNTED = -1, -2
 _PLACEMENTS: tuple[Placement | None, ...] = (None, "out", "in")
 _LINE, _SIZE, _COUNT, _CHECK, _CYCLE, _KIND = range(6)
 _SECONDS, _ALGBW, _BUSBW, _TIME_HALF, _ALGBW_HALF, _BUSBW_HALF = range(6)
@@ -64,14 +64,17 @@ class RowTable(Sequence[Row]):
         kind: int,
         cycle: int,
         placements: tuple[Placement | None, ...],
-        both: tuple[Figures, Figures],
+        wrong: tuple[int, int],
+        both: tuple[float, ...],
     ) -> None:
-        """Append both placements of a plain row."""
-        first, second = both
-        self._whole.extend(
-            (line, size, count, _check(first), cycle, kind, line, size, count, _check(second), cycle, kind)
-        )
-        self._figures.extend(first[:6] + second[:6])
+        """Append both placements of a plain row.
+
+        Args:
+            wrong: of each placement the wrong values, or UNCHECKED.
+            both: the six figures that `Figures` begins with, of one placement and of the other.
+        """
+        self._whole.extend((line, size, count, wrong[0], cycle, kind, line, size, count, wrong[1], cycle, kind))
+        self._figures.extend(both)
         self._placements.extend(map(_PLACEMENTS.index, placements))
 
     def __len__(self) -> int:
@@ -124,7 +127,7 @@ class RowTable(Sequence[Row]):
                 dtype=dtype,
                 op=op,
                 root=root,
-                correct=None if wrong == _UNCHECKED else wrong == 0,
+                correct=None if wrong == UNCHECKED else wrong == 0,
                 wrong=wrong if wrong >= 0 else None,
                 statistic=statistic,
                 reported=reported,
@@ -189,12 +192,17 @@ class RowTable(Sequence[Row]):
     def checked(self, placement: Placement | None) -> bool:
         """Whether any row of a placement was checked."""
         code = 0 if placement is None else 1 if placement == "out" else 2
-        return any(w != _UNCHECKED for w, p in zip(self._whole[_CHECK::6], self._placements, strict=True) if p == code)
+        return any(w != UNCHECKED for w, p in zip(self._whole[_CHECK::6], self._placements, strict=True) if p == code)
 
     @property
     def wrong_rows(self) -> int:
         """Rows with wrong values."""
-        return sum(1 for wrong in self._whole[_CHECK::6] if wrong not in (0, _UNCHECKED))
+        return sum(1 for wrong in self._whole[_CHECK::6] if wrong not in (0, UNCHECKED))
+
+    @property
+    def has_magnitudes(self) -> bool:
+        """Whether rows print the size of an error, so that somebody looked, whatever the verdict is."""
+        return any(isinstance(extra.get("error"), float) for extra in self._extra.values())
 
     def scale_seconds(self, factor: float) -> None:
         """Multiply every time, where the unit turned out to be another."""
@@ -218,7 +226,7 @@ class RowTable(Sequence[Row]):
         """
         for index, extra in self._extra.items():
             error = extra.get("error")
-            if not isinstance(error, float) or self._whole[6 * index + _CHECK] != _UNCHECKED:
+            if not isinstance(error, float) or self._whole[6 * index + _CHECK] != UNCHECKED:
                 continue
             width = self.kinds[self._whole[6 * index + _KIND]].element_bytes
             if not failed:
@@ -238,4 +246,4 @@ def _check(figures: Figures) -> int:
     """The wrong values of a row as one number: how many, unchecked, or wrong without a count."""
     if figures.wrong is not None:
         return figures.wrong if figures.wrong or figures.correct is not False else _FAILED_UNCOUNTED
-    return _UNCHECKED if figures.correct is None else 0 if figures.correct else _FAILED_UNCOUNTED
+    return UNCHECKED if figures.correct is None else 0 if figures.correct else _FAILED_UNCOUNTED

@@ -16,11 +16,13 @@ class Series:
 
     Attributes:
         rows: their places in the table, in order.
+        following: the sizes that would go on it.
     """
 
     kind: int
     rows: list[int] = field(default_factory=list)
     last_size: int = 0
+    following: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -44,15 +46,19 @@ def split(sizes: Sequence[int], kinds: Sequence[int], step: tuple[str, int] | No
         sizes, kinds: of every row, in the order of printing.
         step: ("factor", 2) or ("bytes", 1048576) as the banner says, None where there is none.
     """
+    if kinds and all(one < another for one, another in pairwise(sizes)) and len(set(kinds)) == 1:
+        return Split((Series(kinds[0], list(range(len(sizes))), sizes[-1]),), False, False)
     steps = [found for found in (step, _step(sizes)) if found is not None]
     all_series: list[Series] = []
-    by_kind: dict[int, list[Series]] = {}
+    by_kind: dict[int, _Open] = {}
     latest: dict[int, Series] = {}
     overlapping = ambiguous = False
     for place, (size, kind) in enumerate(zip(sizes, kinds, strict=True)):
-        open_series = by_kind.setdefault(kind, [])
+        still_open = by_kind.get(kind)
+        if still_open is None:
+            still_open = by_kind[kind] = _Open(steps)
         current = latest.get(kind)
-        expecting = _expecting(open_series, size, steps)
+        expecting = still_open.expecting(size)
         chosen = expecting[0] if expecting else None
         ambiguous = ambiguous or len(expecting) > 1
         if chosen is None and current is not None and size > current.last_size:
@@ -60,27 +66,44 @@ def split(sizes: Sequence[int], kinds: Sequence[int], step: tuple[str, int] | No
         if chosen is None:
             chosen = Series(kind)
             all_series.append(chosen)
-            open_series.append(chosen)
-            del open_series[:-_OPEN]
         elif chosen is not current:
             overlapping = True
-        if chosen in open_series[:-1]:  # the one that waited longest stands first
-            open_series.remove(chosen)
-            open_series.append(chosen)
         latest[kind] = chosen
         chosen.rows.append(place)
         chosen.last_size = size
+        still_open.keep(chosen)
     return Split(tuple(all_series), overlapping, ambiguous)
 
 
-def _expecting(open_series: list[Series], size: int, steps: Sequence[tuple[str, int]]) -> list[Series]:
-    """The series that this size goes on, the one that has waited longest first."""
-    return [
-        series
-        for series in open_series
-        if series.last_size
-        and any(size == (series.last_size * by if how == "factor" else series.last_size + by) for how, by in steps)
-    ]
+class _Open:
+    """The series of one kind that may still go on, by the size that would go on each; a log has many cycles."""
+
+    def __init__(self, steps: Sequence[tuple[str, int]]) -> None:
+        self._steps = steps
+        self._waiting: dict[int, list[Series]] = {}
+        self._order: dict[Series, None] = {}
+
+    def expecting(self, size: int) -> list[Series]:
+        """The series that this size goes on, the one that has waited longest first."""
+        return self._waiting.get(size, [])
+
+    def keep(self, series: Series) -> None:
+        """Note what goes on a series from its last size on; the one that waited longest is given up where many wait."""
+        self._forget(series)
+        if series.last_size:
+            last = series.last_size
+            series.following = tuple({last * by if how == "factor" else last + by for how, by in self._steps})
+            for size in series.following:
+                self._waiting.setdefault(size, []).append(series)
+        self._order[series] = None
+        if len(self._order) > _OPEN:
+            self._forget(next(iter(self._order)))
+
+    def _forget(self, series: Series) -> None:
+        if series in self._order:
+            del self._order[series]
+            for size in series.following:
+                self._waiting[size].remove(series)
 
 
 def _step(sizes: Sequence[int]) -> tuple[str, int] | None:

@@ -71,13 +71,13 @@ class Stream:
         found = self._fast.read(text) if self._fast is not None else None
         if found is None:
             return False
-        size, count, kind, figures = found
+        size, count, kind, wrong, figures = found
         rows, first = table.rows, table.first
         kind_number = rows.kind_number(kind)
         key = (size, kind_number)
         cycle = table.seen.get(key, 0)
         table.seen[key] = cycle + 1
-        rows.add_pair(number, size, count, kind_number, cycle, layout.placements, figures)
+        rows.add_pair(number, size, count, kind_number, cycle, layout.placements, wrong, figures)
         table.first, table.last = first or number, number
         return True
 

@@ -68,6 +68,8 @@ def judge(rows: RowTable, layout: Layout, footer: dict[str, Any]) -> list[str]:
         said.append(f"wrong data in {wrong} of {len(rows)} rows")
     elif failed:
         said.append(f"the footer counts {footer['out_of_bounds']} failures, which rows have them is not printed")
+    elif not checked and rows.has_magnitudes:
+        said.append("errors are printed as magnitudes, and no footer stands below that judges them")
     elif not checked:
         said.append("nobody checked the data" + (", whatever the footer says" if "out_of_bounds" in footer else ""))
     return said

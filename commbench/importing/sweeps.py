@@ -163,6 +163,7 @@ def _facts(rows: Sequence[Row]) -> dict[str, Any]:
         )
         dtypes = [kind.our_dtype for kind in rows.used_kinds if kind.our_dtype]
         keys, wrong = Counter(rows.keys()), rows.wrong_rows
+        told = not rows.has_magnitudes
     else:
         places = [name for name in ("out", "in") if any(row.placement == name for row in rows)]
         checked = {}
@@ -175,6 +176,7 @@ def _facts(rows: Sequence[Row]) -> dict[str, Any]:
             (row.message_bytes, kinds.setdefault((row.dtype, row.op, row.root), len(kinds)), row.cycle) for row in rows
         )
         wrong = sum(row.correct is False for row in rows)
+        told = False  # without a verdict in any row, such a table has no column for one
     return {
         "rows": len(keys),
         "half_rows": sum(count == 1 for count in keys.values()) if places else 0,
@@ -182,6 +184,6 @@ def _facts(rows: Sequence[Row]) -> dict[str, Any]:
         "placements": places,
         "dtypes": list(dict.fromkeys(dtypes)),
         "wrong_rows": wrong,
-        "checked": any(checked.values()),
+        "checked": any(checked.values()) or (False if told else None),
         "checked_by_placement": checked,
     }

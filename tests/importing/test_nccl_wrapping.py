@@ -46,7 +46,11 @@ PREFIXES = [
     "worker-0  | ", "host-a: ", "hosta.cluster.local: ", "[hostA]: ", "[hostA] ",
     "2026-03-03T10:11:12.123456Z ", "2026-03-03T10:11:12.123456789Z stdout F ", "2026-03-03 10:11:12,123 INFO ",
     "[2026-03-03 10:11:12] ", "2026-03-03 10:11:12,123 - INFO - ", "10:11:12 ", "[10:11:12] ",
-    "Mar  3 10:11:12 hostA slurm[123]: ", "> ", ">> ", "    ", "\x1b[32m", "\x1b[0;1m0: ",
+    "Mar  3 10:11:12 hostA slurm[123]: ",
+    "INFO:root:", "2026-03-03 10:11:12,123 - nccl - INFO - ",
+    "2026-03-03 10:11:12.123 | INFO     | __main__:run:12 - ",
+    "I0303 10:11:12.123456 4711 runner.py:88] ", "Mar 03 10:11:12 ", "1772532672.123 ", "[proxy:0:0@node1] ",
+    "node[0]: ", "node-1.example.com 0: ", "> ", ">> ", "    ", "\x1b[32m", "\x1b[0;1m0: ",
 ]  # fmt: skip
 
 
@@ -140,3 +144,29 @@ def test_streams_are_never_glued() -> None:
     assert [run.collective for run in found.runs] == ["all_reduce", "all_gather"]
     assert all(run.complete for run in found.runs)
     assert not found.rejects
+
+
+@pytest.mark.parametrize("before", ["{}:", "run.log:{}:", "{:6d}\t"])
+def test_numbers_of_lines_are_no_ranks(before: str) -> None:
+    """`grep -n` and `cat -n` put another number before every line, and none comes twice."""
+    numbered = "\n".join(before.format(number) + line for number, line in enumerate(LOG.split("\n"), 1))
+    assert rows(read(numbered)) == EXPECTED
+
+
+def test_utf16_without_a_mark_is_read() -> None:
+    """Some editors leave the mark away."""
+    assert rows(read(LOG.encode("utf-16-le"))) == EXPECTED
+
+
+@pytest.mark.parametrize("figures", [1, 2, 3, 5, 6])
+def test_a_library_may_cut_a_row_anywhere(figures: int) -> None:
+    """Also right behind a figure with decimals, without a blank between it and the name of the host."""
+    row = BODY[2]
+    at = [found.end() for found in re.finditer(r"\S+", row)][4 + figures]
+    lines = [*HEAD, *BODY[:2], row[:at] + "hostA:812:901 [3] " + INFO, row[at:], *BODY[3:], *FOOT]
+    assert rows(read("\n".join(lines))) == EXPECTED
+
+
+def test_a_long_line_takes_no_square_of_its_length() -> None:
+    """A row with half a million letters behind it: a pattern that begins anew at each of them would take hours."""
+    assert rows(read("\n".join([*HEAD, BODY[0] + "#" + "9" * 500_000, *BODY[1:], *FOOT]))) == EXPECTED
