@@ -10,6 +10,7 @@ from plots.choosing import Line
 UNPROVED = "path NOT proved"
 UNITS = "KiB = 1024 bytes, GB/s = 1e9 bytes/s"
 _PLACES = {"in": "in place", "out": "out of place"}
+MOST_LISTED = 24  # characters of names in a title, which must not crowd out the words
 _MANY = 4  # different paths that a caption names
 
 
@@ -19,7 +20,9 @@ def title_with_proof(title: str, lines: Sequence[Line]) -> tuple[str, bool]:
     unproved = [name for name in names if any(line.name == name and not line.proved for line in lines)]
     if not unproved:
         return clean(title), False
-    whose = "" if len(unproved) == len(names) else f" of {', '.join(unproved)}"
+    listed = ", ".join(unproved)
+    whose = listed if len(listed) <= MOST_LISTED else f"{len(unproved)} settings"
+    whose = "" if len(unproved) == len(names) else f" of {whose}"
     return clean(f"{title} ({UNPROVED}{whose})"), True
 
 

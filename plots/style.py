@@ -6,6 +6,7 @@ colour for colour, which is how the report's figures follow the reader's setting
 """
 
 import io
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -45,6 +46,7 @@ DARK = Theme(
 )  # fmt: skip
 THEMES = {"light": LIGHT, "dark": DARK}
 MARKERS = ("o", "s", "^", "D", "v", "P")
+MOST_TITLE = 90  # characters that fit a slide
 MOST_SERIES = len(MARKERS)
 
 _SIZES: dict[Kind, tuple[float, float]] = {"slide": (13.333, 7.5), "panel": (5.2, 3.5)}
@@ -91,7 +93,16 @@ def frame(
     line = 1.45 * size / 72.0 / inches  # of the figure's height
     wrapped = [part for text in caption for part in _wrapped(text, figure.get_figwidth(), 0.8 * size)]
     colour = theme.alarm if alarm else theme.ink
-    figure.text(0.012, 1.0 - 0.5 * line, title, size=1.45 * size, weight="bold", va="top", color=colour, gid="title")
+    figure.text(
+        0.012,
+        1.0 - 0.5 * line,
+        short(title, MOST_TITLE),
+        size=1.45 * size,
+        weight="bold",
+        va="top",
+        color=colour,
+        gid="title",
+    )
     above = 2.4 * line
     if subtitle:
         figure.text(0.012, 1.0 - 2.0 * line, subtitle, size=size, va="top", color=theme.quiet, gid="subtitle")
@@ -116,10 +127,22 @@ def title_of(figure: Figure) -> str:
     return next((text.get_text() for text in figure.texts if text.get_gid() == "title"), "")
 
 
-def hide_spare(axes: Sequence[Axes]) -> None:
-    """Axes of a grid that nothing stands in."""
-    for spare in axes:
-        spare.set_axis_off()
+def short(text: str, most: int = 28) -> str:
+    """A name that fits a legend: its middle gives way, because the ends tell names apart.
+
+    A blank stands before an underscore: matplotlib would hide the name.
+    """
+    text = f" {text}" if text.startswith("_") else text
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[-(most // 2 - 1) :]}"
+
+
+@contextmanager
+def rendering(**settings: Any) -> Iterator[None]:
+    """Around what writes a figure: a character that the font lacks becomes a box, without a warning for each."""
+    given: Any = settings
+    with mpl.rc_context(given), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
 
 
 def save(figure: Figure, path: str | Path) -> None:
@@ -131,7 +154,7 @@ def save(figure: Figure, path: str | Path) -> None:
     kind = Path(path).suffix.lower().removeprefix(".")
     undated: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     try:
-        with mpl.rc_context({"svg.fonttype": "path", "svg.hashsalt": "commbench", "pdf.fonttype": 42}):
+        with rendering(**{"svg.fonttype": "path", "svg.hashsalt": "commbench", "pdf.fonttype": 42}):
             if kind == "png":
                 Path(path).write_bytes(_pixels(figure))
             else:

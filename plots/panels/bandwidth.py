@@ -13,7 +13,7 @@ from commbench.modelling.predicting import predict_many
 from plots.axes import gigabytes, microseconds, rate_axis, size_axis, time_axis
 from plots.ceilings import ceilings
 from plots.choosing import Line
-from plots.style import MARKERS, Theme
+from plots.style import MARKERS, Theme, short
 
 BAND = (0.1, 0.9)  # quantiles of all samples of a size
 BAND_WORDS = "dots: medians, band: middle 80 % of all samples, line: fitted model"
@@ -97,7 +97,7 @@ def _draw(axes: Axes, each: Fitted, value: Callable[[float, float], float]) -> N
         axes.plot(dense, [value(s, t) for s, t in zip(dense.tolist(), seconds.tolist(), strict=True)],
                   color=colour, linewidth=1.6, gid=f"fit {each.line.legend}")  # fmt: skip
     axes.plot(sizes, [value(p.message_bytes, p.seconds) for p in points], linestyle="none", marker=marker,
-              color=colour, label=each.line.legend, gid=f"median {each.line.legend}")  # fmt: skip
+              color=colour, label=short(each.line.legend), gid=f"median {each.line.legend}")  # fmt: skip
 
 
 def _banded(line: Line) -> bool:

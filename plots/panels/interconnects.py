@@ -13,7 +13,7 @@ from commbench.units import format_size_short
 from plots.axes import gigabytes, ratio_axis, size_axis
 from plots.choosing import Line
 from plots.panels.bandwidth import Style
-from plots.style import Theme
+from plots.style import Theme, short
 
 RATIO = "time over that of {base}"
 
@@ -68,7 +68,7 @@ def draw_ratio(
             x, low, high = zip(*spans, strict=True)
             axes.fill_between(x, low, high, color=colour, alpha=0.22, linewidth=0, gid=f"band {curve.b}")
         axes.plot([p.message_bytes for p in known], [p.ratio or 1.0 for p in known], color=colour, marker=marker,
-                  linewidth=1.2, label=curve.b, gid=f"ratio {curve.b}")  # fmt: skip
+                  linewidth=1.2, label=short(curve.b), gid=f"ratio {curve.b}")  # fmt: skip
         if known:
             last = known[-1]
             axes.annotate(spelled(last.ratio or 1.0), (last.message_bytes, last.ratio or 1.0), (5, 7),
@@ -76,7 +76,7 @@ def draw_ratio(
                           gid=f"last {curve.b}").set_in_layout(False)  # fmt: skip
         _crossover(axes, curve, known, colour)
     if named:
-        axes.set_ylabel(RATIO.format(base=comparisons[0][0].a if comparisons else "the first"))
+        axes.set_ylabel(RATIO.format(base=short(comparisons[0][0].a, 16) if comparisons else "the first"))
 
 
 def _crossover(axes: Axes, curve: CurveComparison, points: Sequence[PointComparison], colour: str) -> None:

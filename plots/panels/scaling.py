@@ -11,6 +11,7 @@ from commbench.modelling.scaling import Scaling, ScalingRefused, fit_scaling
 from commbench.units import format_size_short
 from plots.axes import gigabytes, microseconds, rank_axis, rate_axis
 from plots.panels.bandwidth import Style
+from plots.style import short
 from plots.worlds import Family
 
 WORDS = "dots: medians; line: the law that three or more numbers of ranks follow, dotted where there is none"
@@ -51,7 +52,7 @@ def _series(
         axes.plot(dense, [value(n, law.predict(size, n).seconds) for n in dense], color=look.colour, linewidth=1.6,
                   gid=f"law {family.name}")  # fmt: skip
     axes.plot(ranks, [value(n, t) for n, t in zip(ranks, seconds, strict=True)], color=look.colour, marker=look.marker,
-              linestyle="none" if law else ":", label=family.name, gid=f"median {family.name}")  # fmt: skip
+              linestyle="none" if law else ":", label=short(family.name), gid=f"median {family.name}")  # fmt: skip
 
 
 def _law(family: Family) -> Scaling | None:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from commbench.training.call import PHASES
 from commbench.training.predictions import StepPrediction
 from commbench.units import format_seconds
-from plots.style import Theme
+from plots.style import Theme, short
 
 HATCHES = {"forward": "", "backward": "//", "step": ".."}
 WORDS = {"forward": "forward", "backward": "backward", "step": "optimizer step"}
@@ -44,7 +44,7 @@ def draw(
                       color=theme.ink, capsize=3, linewidth=1.2, gid="interval")  # fmt: skip
         beyond = len(each.priced.extrapolated)
         note = f", {beyond} of {len(each.priced.calls)} calls extrapolated" if beyond and notes else ""
-        axes.annotate(f"{each.source}: {format_seconds(left)}{note}", (max(high, 1e3 * left), y), (6, 0),
+        axes.annotate(f"{short(each.source or '')}: {format_seconds(left)}{note}", (max(high, 1e3 * left), y), (6, 0),
                       textcoords="offset points", va="center", gid="total")  # fmt: skip
     for number, phase in enumerate(PHASES):  # for the legend, in the order of a step
         axes.bar(0.0, 0.0, color=theme.series[number], hatch=HATCHES[phase], edgecolor=theme.paper, label=WORDS[phase])

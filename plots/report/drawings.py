@@ -118,7 +118,7 @@ def inline(figure: Figure, key: str, said: str) -> Markup:
         said: what a screen reader says of it.
     """
     stream = io.StringIO()
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": key}):
+    with style.rendering(**{"svg.fonttype": "none", "svg.hashsalt": key}):
         figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None, "Type": None,
                        "Format": None})  # fmt: skip
     text = stream.getvalue()

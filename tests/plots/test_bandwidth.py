@@ -143,3 +143,16 @@ def test_a_curve_without_a_model_has_no_line_and_says_so() -> None:
     drawn = figure(sets(measured(sizes=SIZES[:3])))
     assert "dots without a line: no model describes them" in caption_of(drawn).replace("\n", " ")
     assert [each.get_gid() for each in drawn.axes[1].lines] == ["median nvlink"]
+
+
+def test_many_unproved_settings_are_counted_in_the_title() -> None:
+    """Their names would crowd out the words that matter."""
+    names = [f"a-long-name-{n}" for n in range(3)]
+    drawn = figure(sets(measured("a"), *(measured(name, path=None) for name in names)))
+    assert title_of(drawn) == "Bandwidth and time of all_reduce (path NOT proved of 3 settings)"
+
+
+def test_names_with_an_underscore_stand_in_the_legend() -> None:
+    """matplotlib hides such labels."""
+    drawn = figure(sets(measured("_a"), measured("b")))
+    assert [text.get_text().strip() for text in drawn.legends[0].get_texts()] == ["_a", "b"]

@@ -122,3 +122,11 @@ def test_without_matplotlib_the_extra_is_named(nvlink: str, tmp_path: Path, monk
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert bandwidth.main([nvlink, "--output", str(tmp_path / "figure.svg")]) == 2
     assert "pip install 'commbench[plots]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("label", ["x" * 400, "名前 🦀", "\u202eevil\x1b[31m", "_hidden", "$a_b$"])
+def test_labels_may_be_anything(tmp_path: Path, label: str) -> None:
+    """Endless, of characters that the font lacks, of control characters: a figure all the same, without a warning."""
+    one, other = measured(label, sizes=SIZES[10:20]), measured("other", sizes=SIZES[10:20])
+    files = [str(write(tmp_path / f"{n}.jsonl", each)) for n, each in enumerate((one, other))]
+    assert interconnects.main([*files, "--output", str(tmp_path / "figure.svg")]) == 0
