@@ -8,9 +8,11 @@ that fail. Limits: 10 s of processor time and 1.5 GB for 1,000,000 rows (exit co
 """
 
 import json
+import resource
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -55,19 +57,6 @@ quantity = "node_spread"
 size = "1G"
 at_most = "10 %"
 reason = "alike nodes"
-"""
-
-JUDGE = """
-import json, resource, sys, time
-from commbench.judging.acceptance import accept
-from commbench.judging.limits import read_limits
-from commbench.sweepfile.reader import read_sweeps
-start, busy = time.perf_counter(), time.process_time()
-result = accept(read_limits(sys.argv[1]), read_sweeps(sys.argv[2]))
-seconds = time.perf_counter() - start, time.process_time() - busy
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-failed = sorted({check.name.partition(" @ ")[2] for check in result.checks if check.outcome == "fail"} - {""})
-print(json.dumps([seconds, peak, result.verdict, len(result.checks), failed]))
 """
 
 
@@ -159,13 +148,19 @@ def _cost() -> bool:
         with file.open("wb") as out:
             for sweep in fleet(NIGHTS, 0.10, (7, 700), SIZES):
                 out.write(b"".join(encode(record) + b"\n" for record in (sweep.header, *sweep.measurements, sweep.end)))
-        done = subprocess.run(
-            [sys.executable, "-c", JUDGE, str(limits), str(file)], capture_output=True, text=True, check=True
-        )
-    seconds, peak, verdict, checks, failed = json.loads(done.stdout)
-    elapsed, busy = seconds
-    print(f"\n{ROWS:,} rows of {NODES:,} nodes: {busy:.1f} s of processor time ({elapsed:.1f} s elapsed), "
-          f"{peak / 1e9:.2f} GB, {checks} checks, {verdict}; failed: {failed}")  # fmt: skip
+        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        line = [sys.executable, "-m", "commbench", "accept", str(limits), str(file), "--json"]
+        found = json.loads(subprocess.run(line, capture_output=True, check=False).stdout)
+        elapsed, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    peak = after.ru_maxrss * 1024
+    failed = sorted(
+        {check["name"].partition(" @ ")[2] for check in found["checks"] if check["outcome"] == "fail"} - {""}
+    )
+    print(
+        f"\n{ROWS:,} rows of {NODES:,} nodes: {busy:.1f} s of processor time ({elapsed:.1f} s elapsed), "
+        f"{peak / 1e9:.2f} GB, {len(found['checks'])} checks, {found['verdict']}; failed: {failed}"
+    )
     return bool(busy <= MOST_SECONDS and peak <= MOST_BYTES)
 
 
