@@ -32,6 +32,9 @@ demo: $(STAMP)
 	@sh benchmarks/demo.sh $(BIN)
 
 figures: $(STAMP)
+	$(BIN)/python -m plots.interconnects examples/two-h200/nvlink.jsonl examples/two-h200/host.jsonl \
+	  examples/two-h200/network.jsonl --title 'Two H200: NVLink, host memory, network' \
+	  --output docs/figures/two-h200.png
 	$(BIN)/python -m plots.interconnects examples/h200x2-nvlink.jsonl examples/h200x2-host.jsonl \
 	  --title 'Two H200: NVLink against host memory' --output docs/figures/nvlink-against-host.png
 	$(BIN)/python -m plots.training_steps examples/h200x2-nvlink.jsonl examples/h200x2-host.jsonl --model llama2-7b \
