@@ -24,7 +24,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchma
 FOREIGN = {
     *("--standalone", "--nproc-per-node", "--nnodes", "--rdzv-backend", "--rdzv-endpoint"),
     *("--rendezvous", "--nodes", "--format", "--help", "--version", "--map-by"),
-    *("--binaries", "--launch", "--export"),
+    *("--binaries", "--launch", "--export", "--sweeps"),
     *("--example", "--make-baseline", "--false-alarms", "--detect", "--every-size", "--history", "--keep", "--junit"),
     *("--nagios", "--prometheus", "--sweep", "--commbench-sweep", "--junit-xml", "--from-file", "--begin"),
     *("--nodes", "--ntasks-per-node", "--gpus-per-node", "--exclusive", "--time"),
