@@ -6,7 +6,7 @@ and e differs from test to test. So a member is judged by its tests with members
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import median
 from typing import Literal, NamedTuple
@@ -17,6 +17,7 @@ MISSES = 0.05
 """The chance that one member that is slower than the tolerance is called fine."""
 LOOKS = 4  # times that a run may judge: after the first look, and after each of three cycles of retests
 RETESTS = 3  # tests after the first look without which nobody is named
+LINK_RETESTS = 4  # and no link: there are many more of them
 
 _FLOOR = 0.002  # tests scatter by so much at least (log): fewer than ten can agree by chance
 _MAD = 1.4826  # of a normal law: standard deviation over median absolute deviation
@@ -187,10 +188,15 @@ def _is_odd(own: Sequence[Trial], limit: float) -> bool:
 
 
 def _of_link(own: Sequence[Trial], ends: float, bounds: _Bounds) -> Estimate:
-    """By its retests alone: it was chosen by what came before."""
+    """By its retests alone: it was chosen by what came before.
+
+    Every one of them must be slow: among thousands of links that something disturbed once, some are disturbed twice.
+    """
     again = [test.value - ends for test in own if test.retest]
     first = [test.value - ends for test in own if not test.retest]
-    return _estimate(again or first, bounds, retests=len(again), partners=(), anchored=True, always=True)
+    always = not again or min(again) > bounds.limit
+    found = _estimate(again or first, bounds, retests=len(again), partners=(), anchored=True, always=always)
+    return replace(found, status="suspect") if found.status == "slow" and len(again) < LINK_RETESTS else found
 
 
 def _of_member(

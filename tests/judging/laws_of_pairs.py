@@ -20,6 +20,7 @@ def verdict_on(
     late: Mapping[int, float] | None = None,
     wrong: Sequence[int] = (),
     sigma: float = 0.005,
+    glitches: float = 0.0,
     seed: int = 0,
     cycles: int = 3,
     all_pairs: bool = False,
@@ -30,6 +31,7 @@ def verdict_on(
         slow, inside: factors of ranks' times, between nodes and inside them.
         links: factors of pairs of ranks, on any path.
         late: seconds that ranks come late.
+        glitches: share of the tests that take up to half as long again.
         wrong: ranks that get wrong elements, and their partners with them.
     """
     random = np.random.default_rng(seed)
@@ -43,6 +45,7 @@ def verdict_on(
         link = (links or {}).get((min(a, b), max(a, b)), 1.0)
         call = CALL * max(factors.get(a, 1.0), factors.get(b, 1.0), link) * float(np.exp(random.normal(0.0, sigma)))
         small = SMALL * float(np.exp(random.normal(0.0, 0.05)))
+        call *= 1.0 + (random.random() < glitches) * random.random() / 2.0
         waits = [(late or {}).get(b, 0.0), (late or {}).get(a, 0.0)]  # who is late makes the other one wait
         bad = (5, 5) if {a, b} & set(wrong) else (0, 0)
         return PairTimes(step.path, (a, b), ((call + small + waits[0],), (call + small + waits[1],)),

@@ -137,3 +137,10 @@ def test_nor_have_two_nodes_of_several_ranks() -> None:
     """Ranks can be compared with each other, the two nodes cannot."""
     verdict = verdict_on([f"node{rank // 4}" for rank in range(8)])
     assert verdict.without_reference == ("between",)
+
+
+def test_disturbed_tests_name_no_link() -> None:
+    """Of hundreds of links that something disturbed once, some are disturbed again when they are tested again."""
+    hosts = [f"node{node}" for node in range(128)]
+    for seed in range(3):
+        assert verdict_on(hosts, sigma=0.01, glitches=0.05, seed=seed).culprits == ()
