@@ -63,6 +63,22 @@ class Imported:
             for run in log.reading.runs:
                 for words in run.notes:
                     yield f"{log.name}:{run.lines[0]}: {words}"
+        yield from self._alike()
+
+    def _alike(self) -> Iterator[str]:
+        """Logs of one collective that nothing tells apart, so that a fit would take them for one setting."""
+        files: dict[tuple[str, str | None, int | None, str | None], list[str]] = {}
+        for one in self.runs:
+            run = one.run
+            if one.stated.label is None and run.collective and len(run.rows):
+                found = files.setdefault((run.tool, run.collective, run.world_size, run.device), [])
+                found += [one.file] if one.file not in found else []
+        for (_, collective, _, _), names in files.items():
+            if len(names) > 1:
+                yield (
+                    f"{names[0]} and {names[1]}: {collective} of the same ranks, without a label: a fit takes them for"
+                    " one setting; where they are not, import them one by one, each with its --label"
+                )
 
 
 def exit_code(imported: Imported, *, strict: bool) -> int:

@@ -50,11 +50,15 @@ def read(lines: Sequence[Line], stated: Stated) -> Reading:
     """All runs: records that follow each other with the same collective and ranks."""
     first = next((line.text.lstrip() for line in lines if line.text.strip()), "")
     runs = _Runs()
+    record: _Record | str = {}
     for line, record in _from_json(lines) if first[:1] in ("{", "[") else _from_csv(lines):
         if isinstance(record, str):
             runs.refuse(line, record)
         else:
             runs.take(line, record)
+    if isinstance(record, str) and runs.tables:  # the last one is cut, so the program did not write the end
+        runs.tables[-1].banner.ended = False
+        runs.tables[-1].rejects.append(runs.rejects.pop())
     reading = reading_of(runs.tables, stated)
     return Reading(reading.runs, tuple(sorted((*reading.rejects, *runs.rejects), key=lambda r: r.line or 0)))
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from commbench.importing.foreign import Reading, Stated
+from commbench.importing.imported import Imported
 from commbench.importing.reading import read_content
 from tests.importing.logs import FOLDER, points, refused
 
@@ -163,3 +164,12 @@ def test_nvbandwidth_is_refused_with_its_reason() -> None:
         found = _read(text)
         assert found.runs == ()
         assert ["no collective" in reject.reason for reject in found.rejects] == [True]
+
+
+@pytest.mark.parametrize(("label", "warned"), [(None, True), ("nvlink", False)])
+def test_two_logs_that_nothing_tells_apart_are_named(label: str | None, warned: bool) -> None:
+    """A fit would take UCC on and UCC off for one setting, unless they have labels."""
+    stated = Stated(label=label)
+    logs = [read_content(name, text.encode(), stated) for name, text in (("on.log", OSU), ("off.log", OTHER))]
+    found = [words for words in Imported.of(logs, stated, None).warnings() if words.startswith("on.log and off.log")]
+    assert bool(found) is warned

@@ -104,3 +104,10 @@ def test_a_cut_record_is_rejected_with_its_line() -> None:
     cut = reading(rccl_reporter, json.dumps([as_object(row) for row in ROWS], indent=1)[:-60])
     assert len(cut.runs[0].rows) == 3
     assert any(reject.matters for reject in cut.rejects)
+
+
+def test_a_last_record_that_is_cut_ends_the_run_early() -> None:
+    """Such a file says nothing about its end otherwise."""
+    found = reading(rccl_reporter, "\n".join([HEADER, *ROWS[:3], ROWS[3][:-7]]))
+    assert (found.runs[0].complete, len(found.runs[0].rows)) == (False, 3)
+    assert [reject.line for reject in found.rejects] == [5]
