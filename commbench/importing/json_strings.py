@@ -14,6 +14,7 @@ from commbench.importing.foreign import Line
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"')
 _NAMES = re.compile(r"(?:num|n)_?(?:procs?|processes|ranks|tasks)|world_?size|ranks|np|ntasks", re.IGNORECASE)
 _DEEPEST = 40
+_MANY = 10_000_000  # ranks, from which on a number is none of them
 
 
 def opened(lines: Iterable[Line]) -> Iterator[Line]:
@@ -91,5 +92,5 @@ def _counts(value: Any, depth: int) -> Iterator[int]:
     for name, inner in value.items():
         if isinstance(inner, dict):
             yield from _counts(inner, depth + 1)
-        elif isinstance(inner, int) and not isinstance(inner, bool) and inner > 0 and _NAMES.fullmatch(name):
+        elif isinstance(inner, int) and not isinstance(inner, bool) and 0 < inner < _MANY and _NAMES.fullmatch(name):
             yield inner

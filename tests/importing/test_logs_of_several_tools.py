@@ -173,3 +173,9 @@ def test_two_logs_that_nothing_tells_apart_are_named(label: str | None, warned: 
     logs = [read_content(name, text.encode(), stated) for name, text in (("on.log", OSU), ("off.log", OTHER))]
     found = [words for words in Imported.of(logs, stated, None).warnings() if words.startswith("on.log and off.log")]
     assert bool(found) is warned
+
+
+def test_a_field_of_more_ranks_than_there_are_is_no_number_of_ranks() -> None:
+    """A sweep file could not hold it."""
+    found = _read(json.dumps({"num_procs": 10**40, "stdout": OSU}))
+    assert [run.world_size for run in found.runs] == [None]
