@@ -5,7 +5,7 @@ CommbenchError            exit 2 unless the subclass says otherwise
  +-- LaunchError          the launcher, its variables or the devices do not fit together
  +-- SweepFileError       a sweep file cannot be read, written or resumed
  +-- MeasuringError       a collective, a rank or a limit ended a sweep before its plan did
- +-- ModelRefused         no model describes the data, so nothing can be predicted (exit 3)
+ +-- RefusedModelError         no model describes the data, so nothing can be predicted (exit 3)
 """
 
 from collections.abc import Callable
@@ -54,7 +54,7 @@ class MeasuringError(CommbenchError):
     """A collective, a rank or a limit ended the sweep before its plan did."""
 
 
-class ModelRefused(CommbenchError):
+class RefusedModelError(CommbenchError):
     """No model describes the data, or none answers the question."""
 
     exit_code = 3

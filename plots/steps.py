@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from commbench.errors import ModelRefused
+from commbench.errors import RefusedModelError
 from commbench.modelling.inputs import read_files
 from commbench.sweepfile.curves import curves_of
 from commbench.sweepfile.sets import SweepSet, sets_of
@@ -29,7 +29,7 @@ def predicted(given: Mapping[str, Any]) -> tuple[tuple[StepPrediction, ...], tup
 def predict_on(
     sets: Sequence[SweepSet], asked: Steps, world_size: int | None, *, mode: str | None, assume_ring: bool
 ) -> tuple[StepPrediction, ...]:
-    """The steps on sets that are in memory. Raises ModelRefused where they cannot answer."""
+    """The steps on sets that are in memory. Raises RefusedModelError where they cannot answer."""
     curves = [(one, curve) for one in sets for curve in curves_of(one)]
     sources = sources_of(unfitted(curve, one) for one, curve in curves)
     return _predict(sources, asked, world_size, mode=mode, assume_ring=assume_ring)
@@ -39,7 +39,7 @@ def _predict(
     sources: Sequence[Source], asked: Steps, world_size: int | None, *, mode: str | None, assume_ring: bool
 ) -> tuple[StepPrediction, ...]:
     if not sources:
-        raise ModelRefused("nothing can be priced from these files", expected="measured curves", found="none",
+        raise RefusedModelError("nothing can be priced from these files", expected="measured curves", found="none",
                            fix="commbench show FILE says what they hold")  # fmt: skip
     columns = [(source, asked.schedules(world_size or _ranks(source))) for source in sources]
     steps = [(row[number], source) for number in range(len(asked.wanted)) for source, row in columns]
@@ -48,7 +48,7 @@ def _predict(
 
 def _ranks(source: Source) -> int:
     if not source.world_sizes:
-        raise ModelRefused(f"{source.name} does not say among how many ranks it was measured",
+        raise RefusedModelError(f"{source.name} does not say among how many ranks it was measured",
                            expected="the number of ranks", found="none in the file",
                            fix="import it again with --world-size N")  # fmt: skip
     return max(source.world_sizes)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from commbench.errors import ModelRefused, UsageError
+from commbench.errors import RefusedModelError, UsageError
 from commbench.modelling.model import Model, Prediction
 
 Floats = npt.NDArray[np.float64]
@@ -26,7 +26,7 @@ def predict(model: Model, message_bytes: float) -> Prediction:
     """The time of one call of this size, with its 95 % interval.
 
     Raises:
-        ModelRefused: there is no model of this curve.
+        RefusedModelError: there is no model of this curve.
         UsageError: the size is not above 0.
     """
     many = predict_many(model, [message_bytes])
@@ -68,7 +68,7 @@ class _Curve(NamedTuple):
 @lru_cache(maxsize=256)
 def _curve(model: Model) -> _Curve:
     if model.refused or model.knots is None:
-        raise ModelRefused(
+        raise RefusedModelError(
             f"{model.key} has no model, so no time can be predicted",
             expected="a curve that latency and bandwidth describe",
             found=model.refused or "a model without a prediction",

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from commbench.errors import ModelRefused
+from commbench.errors import RefusedModelError
 from commbench.modelling.laws import Law, laws_of
 from commbench.modelling.model import Model, ModelKey, Prediction
 from commbench.modelling.predicting import predict_many
@@ -25,7 +25,7 @@ AS_GOOD = 1.5  # times the best law's error: laws up to that are possible too, a
 _TWO_SIDED = 1.96
 
 
-class ScalingRefused(ModelRefused):
+class ScalingRefused(RefusedModelError):
     """The measured worlds are too few for a law."""
 
 

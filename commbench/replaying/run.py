@@ -64,7 +64,7 @@ def _as_issued(asked: Schedule, cases: Sequence[Case]) -> Schedule:
 
 
 def _priced(options: ReplayOptions, schedule: Schedule) -> PricedStep:
-    """From the sweeps, in the mode of the replay. Raises ModelRefused or UsageError."""
+    """From the sweeps, in the mode of the replay. Raises RefusedModelError or UsageError."""
     sources: tuple[Source, ...] = read_sources(options.sweeps)
     if len(sources) != 1:
         raise UsageError("a replay runs on one interconnect", expected="sweeps of one label",

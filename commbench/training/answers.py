@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from commbench.collectives import COLLECTIVES
-from commbench.errors import ModelRefused
+from commbench.errors import RefusedModelError
 from commbench.modelling.model import Model, ModelKey
 from commbench.modelling.predicting import predict_many
 from commbench.modelling.scaling import FEWEST_WORLDS, fit_scaling
@@ -51,7 +51,7 @@ def answer(
     """The times of calls of one kind and these sizes.
 
     Raises:
-        ModelRefused: the number of ranks was not measured, and no law leads to it.
+        RefusedModelError: the number of ranks was not measured, and no law leads to it.
     """
     if kind.ranks == 1:
         nothing = np.zeros(len(message_bytes))
@@ -65,7 +65,7 @@ def answer(
     if assume_ring:
         return _by_ring(source, kind, modes, message_bytes)
     ranks = ", ".join(map(str, source.world_sizes)) or "an unknown number of"
-    raise ModelRefused(
+    raise RefusedModelError(
         f"{kind.collective} among {kind.ranks} ranks was not measured",
         expected=f"a sweep with {kind.ranks} ranks, or sweeps with {FEWEST_WORLDS} or more other numbers of ranks",
         found=f"{source.name} was measured with {ranks} ranks",
@@ -103,7 +103,7 @@ def _by_law(source: Source, kind: Kind, modes: Sequence[str | None], message_byt
     family = [each.model for each in found if _curve(each.key) == _curve(choice.model.key)]
     try:
         scaling = fit_scaling(family)
-    except ModelRefused:
+    except RefusedModelError:
         return None
     known = {size: scaling.predict(size, kind.ranks) for size in {*message_bytes, choice.model.sizes[0]}}
     times = [known[size] for size in message_bytes]
@@ -130,7 +130,7 @@ def _by_ring(source: Source, kind: Kind, modes: Sequence[str | None], message_by
     """From the nearest number of ranks: latency by the ring's steps, the rest by the bytes that cross each link."""
     near = [each for each in source.of(kind.collective, modes) if (each.key.world_size or 1) > 1]
     if not near:
-        raise ModelRefused(
+        raise RefusedModelError(
             f"{kind.collective} was measured on one rank only, where nothing crosses a link",
             expected="a sweep with two or more ranks",
             found=f"{source.name} was measured with {', '.join(map(str, source.world_sizes)) or 'unknown'} ranks",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from commbench.errors import ModelRefused
+from commbench.errors import RefusedModelError
 from commbench.training.call import Schedule
 from commbench.training.memory import Memory, memory
 from commbench.training.overlap import Overlap, overlap
@@ -26,7 +26,7 @@ class StepPrediction:
     source: str | None
     memory: Memory
     priced: PricedStep | None = None
-    refused: ModelRefused | None = None
+    refused: RefusedModelError | None = None
     overlap: Overlap | None = None
 
 
@@ -55,7 +55,7 @@ def predict_steps(
             continue
         try:
             priced = price(schedule, source, modes=modes, assume_ring=assume_ring)
-        except ModelRefused as refusal:
+        except RefusedModelError as refusal:
             predictions.append(StepPrediction(schedule, source.name, kept, refused=refusal))
             continue
         hidden = overlap(priced, compute_seconds) if compute_seconds is not None else None

@@ -115,7 +115,7 @@ def price(
         assume_ring: price numbers of ranks that were not measured by the ring's law.
 
     Raises:
-        ModelRefused: a collective, or a number of ranks, was not measured.
+        RefusedModelError: a collective, or a number of ranks, was not measured.
     """
     allowed = source.modes if modes is None else tuple(modes)
     for collective in dict.fromkeys(call.collective for call in schedule.calls):

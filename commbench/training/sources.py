@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from commbench.collectives import Placement
 from commbench.dtypes import ELEMENT_BYTES
-from commbench.errors import ModelRefused
+from commbench.errors import RefusedModelError
 from commbench.modelling.fitting import fit_curve
 from commbench.modelling.inputs import read_files
 from commbench.modelling.model import Model, ModelKey
@@ -105,7 +105,7 @@ class Source:
         """The nearest curve at the kind's number of ranks, or None where that many were not measured.
 
         Raises:
-            ModelRefused: no such curve gives a model.
+            RefusedModelError: no such curve gives a model.
         """
         found = [each for each in self.of(kind.collective, modes, beside=beside) if each.key.world_size == kind.ranks]
         return self.choose(found, kind, modes) if found else None
@@ -116,13 +116,13 @@ class Source:
         Mode counts most, then dtype, operator and placement.
 
         Raises:
-            ModelRefused: none gives a model.
+            RefusedModelError: none gives a model.
         """
         order = sorted(found, key=lambda each: _distance(each, kind, modes))
         for each in order:
             if each.model.refused is None:
                 return Choice(each.model, tuple(_differences(each.key, kind, modes[0])))
-        raise ModelRefused(
+        raise RefusedModelError(
             f"{kind.collective} cannot be priced: its measured curve gives no model",
             expected="a curve that latency and bandwidth describe",
             found=f"{self.name}, {order[0].key}: {order[0].model.refused}",
@@ -130,12 +130,12 @@ class Source:
         )
 
     def require(self, collective: str, modes: Sequence[str | None]) -> None:
-        """Raises ModelRefused (exit 3) where the collective was not measured, or not in these modes."""
+        """Raises RefusedModelError (exit 3) where the collective was not measured, or not in these modes."""
         if self.of(collective, modes):
             return
         elsewhere = sorted({str(each.key.mode) for each in self.of(collective, self.modes)})
         measured = ", ".join(sorted({each.key.collective for each in self.candidates})) or "nothing that can be used"
-        raise ModelRefused(
+        raise RefusedModelError(
             f"{collective} was not measured, and this step needs it",
             expected=f"a curve of {collective}" + (f" in mode {', '.join(map(str, modes))}" if elsewhere else ""),
             found=f"{self.name} has it in mode {', '.join(elsewhere)}" if elsewhere else f"{self.name} has {measured}",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from commbench.arguments import Parser
 from commbench.collectives import collective_named
-from commbench.errors import ModelRefused, UsageError
+from commbench.errors import RefusedModelError, UsageError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from commbench.showing.fits import draw
 
         sys.stdout.write(draw(models, with_reference=options.reference))
-    return ModelRefused.exit_code if any(model.refused for model in models) else 0
+    return RefusedModelError.exit_code if any(model.refused for model in models) else 0
 
 
 def named_collectives(words: Sequence[str] | None) -> tuple[str, ...]:
@@ -54,10 +54,10 @@ def named_collectives(words: Sequence[str] | None) -> tuple[str, ...]:
 
 def nothing_to_say(
     sweeps: Sequence[str], collectives: Sequence[str] | None, modes: Sequence[str] | None
-) -> ModelRefused:
+) -> RefusedModelError:
     """The error when no curve is left."""
     asked = ", ".join(str(word) for words in (collectives, modes) for word in words or ())
-    return ModelRefused(
+    return RefusedModelError(
         "there is nothing to fit",
         expected="sweep files with times of collectives" + (f" that match {asked}" if asked else ""),
         found=f"no such times in {', '.join(map(str, sweeps))}",

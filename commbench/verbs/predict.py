@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 
 from commbench.arguments import Parser
-from commbench.errors import ModelRefused, UsageError
+from commbench.errors import RefusedModelError, UsageError
 from commbench.units import parse_size
 from commbench.verbs.fit import named_collectives, nothing_to_say
 
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from commbench.showing.forecast_table import draw
 
         sys.stdout.write(draw(found))
-    return ModelRefused.exit_code if any(forecast.refused for forecast in found) else 0
+    return RefusedModelError.exit_code if any(forecast.refused for forecast in found) else 0
 
 
 def _sizes(words: Sequence[str]) -> tuple[int, ...]:

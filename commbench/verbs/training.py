@@ -6,7 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from commbench.arguments import Parser
-from commbench.errors import ModelRefused, UsageError
+from commbench.errors import RefusedModelError, UsageError
 from commbench.training.step_options import Steps, add_step_options, steps_of, world_size_of
 from commbench.units import format_seconds, parse_duration, parse_size
 
@@ -37,11 +37,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         world_size = profile.world_size
     sources = read_sources(raw["sweeps"])
     if raw["sweeps"] and not sources:
-        raise ModelRefused("nothing can be priced from these files", expected="measured curves",
+        raise RefusedModelError("nothing can be priced from these files", expected="measured curves",
                            found="none that can be used", fix="commbench show FILE says what they hold")  # fmt: skip
     for source in sources:
         if world_size is None and not source.world_sizes:
-            raise ModelRefused(f"{source.name} does not say among how many ranks it was measured",
+            raise RefusedModelError(f"{source.name} does not say among how many ranks it was measured",
                                expected="the number of ranks", found="none in the file",
                                fix="import it again with --world-size N")  # fmt: skip
     if not sources and world_size is None:
@@ -87,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         sys.stderr.write(f"commbench: {clean_lines(refusal)}\n")
     if refusals:
-        return ModelRefused.exit_code
+        return RefusedModelError.exit_code
     return DIFFERS if agreement is not None and not agreement.agrees else 0
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from commbench.errors import ModelRefused, UsageError
+from commbench.errors import RefusedModelError, UsageError
 from commbench.modelling.fitting import fit_sweeps
 from commbench.modelling.predicting import predict, predict_many
 from commbench.sweepfile.reader import Sweep
@@ -63,7 +63,7 @@ def test_the_interval_grows_beyond_the_measured_sizes() -> None:
 
 
 def test_what_has_no_model_predicts_nothing() -> None:
-    with pytest.raises(ModelRefused, match="no model"):
+    with pytest.raises(RefusedModelError, match="no model"):
         predict(model(lambda _: 1e-5), 8)
 
 

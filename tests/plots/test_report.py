@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from commbench.errors import ModelRefused
+from commbench.errors import RefusedModelError
 from commbench.judging.judged import Check, acceptance
 from commbench.sweepfile.reader import Sweep
 from commbench.sweepfile.records import Void
@@ -203,6 +203,6 @@ def test_the_program_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_a_refusal_of_steps_is_told() -> None:
     def refused(_: object) -> Any:
-        raise ModelRefused("no", expected="curves", found="none at all", fix="measure")
+        raise RefusedModelError("no", expected="curves", found="none at all", fix="measure")
 
     assert "training: no (none at all)" in render(sets(measured(sizes=SIZES[8:20])), ALL, refused)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from commbench.errors import ModelRefused, UsageError
+from commbench.errors import RefusedModelError, UsageError
 from commbench.measuring.launched import Launched
 from commbench.measuring.watch import Watch
 from commbench.replaying.issuing import ranks_of
@@ -74,12 +74,12 @@ def test_a_sweep_predicts_in_the_mode_of_the_replay() -> None:
 
 
 def test_a_sweep_of_another_mode_is_refused() -> None:
-    with pytest.raises(ModelRefused, match="was not measured"):
+    with pytest.raises(RefusedModelError, match="was not measured"):
         replayed(2, *ZERO2, "--sweep", EXAMPLE, "--mode", "isolated")
 
 
 def test_a_sweep_of_other_ranks_is_refused() -> None:
-    with pytest.raises(ModelRefused, match="among 4 ranks"):
+    with pytest.raises(RefusedModelError, match="among 4 ranks"):
         replayed(4, *ZERO2, "--sweep", EXAMPLE)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from commbench.errors import ModelRefused
+from commbench.errors import RefusedModelError
 from commbench.training.call import Group
 from commbench.training.pricing import PricedStep, price
 
@@ -57,13 +57,13 @@ def test_the_mode_is_one_that_has_every_collective() -> None:
 
 def test_only_the_mode_that_was_asked_for() -> None:
     wire = source(model("all_reduce", US, 1e9))
-    with pytest.raises(ModelRefused, match="all_reduce was not measured") as refusal:
+    with pytest.raises(RefusedModelError, match="all_reduce was not measured") as refusal:
         price(step(call()), wire, modes=("isolated",))
     assert "in mode pipelined" in refusal.value.found
 
 
 def test_a_collective_that_was_not_measured_is_refused_by_name() -> None:
-    with pytest.raises(ModelRefused, match="reduce was not measured") as refusal:
+    with pytest.raises(RefusedModelError, match="reduce was not measured") as refusal:
         price(step(call(), call("reduce", root=0)), source(model("all_reduce", US, 1e9)))
     assert refusal.value.exit_code == 3
 
@@ -72,7 +72,7 @@ def test_a_refused_curve_says_why() -> None:
     from msgspec.structs import replace
 
     broken = replace(model("all_reduce", US, 1e9), refused="the time falls with the size")
-    with pytest.raises(ModelRefused) as refusal:
+    with pytest.raises(RefusedModelError) as refusal:
         price(step(call()), source(broken))
     assert "the time falls with the size" in refusal.value.found
 
@@ -111,7 +111,7 @@ def test_a_group_of_one_costs_nothing() -> None:
 
 
 def test_another_number_of_ranks_is_refused() -> None:
-    with pytest.raises(ModelRefused, match="among 8 ranks was not measured"):
+    with pytest.raises(RefusedModelError, match="among 8 ranks was not measured"):
         price(step(call(group=Group("world", 8))), source(model("all_reduce", US, 1e9)))
 
 
