@@ -5,7 +5,7 @@ CommbenchError            exit 2 unless the subclass says otherwise
  +-- LaunchError          the launcher, its variables or the devices do not fit together
  +-- SweepFileError       a sweep file cannot be read, written or resumed
  +-- MeasuringError       a collective, a rank or a limit ended a sweep before its plan did
- +-- RefusedModelError         no model describes the data, so nothing can be predicted (exit 3)
+ +-- RefusedModelError    no model describes the data, so nothing can be predicted (exit 3)
 """
 
 from collections.abc import Callable

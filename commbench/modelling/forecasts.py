@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from commbench.modelling.model import Model, ModelKey, Prediction
 from commbench.modelling.predicting import predict
-from commbench.modelling.scaling import Scaling, ScalingRefused, families, fit_scaling
+from commbench.modelling.scaling import RefusedScalingError, Scaling, families, fit_scaling
 
 _NOT_MEASURED = "this collective was not measured"
 
@@ -61,7 +61,7 @@ def _scaled(family: tuple[Model, ...], sizes: Sequence[int], world_size: int) ->
     key = family[0].key._replace(world_size=world_size, ranks_per_host=None)
     try:
         law = fit_scaling(family)
-    except ScalingRefused as refused:
+    except RefusedScalingError as refused:
         reason = f"{refused.wrong}: expected {refused.expected}, found {refused.found}"
         return [Forecast(key, size, None, reason) for size in sizes]
     return [Forecast(key, size, law.predict(size, world_size), None, law) for size in sizes]

@@ -25,7 +25,7 @@ AS_GOOD = 1.5  # times the best law's error: laws up to that are possible too, a
 _TWO_SIDED = 1.96
 
 
-class ScalingRefused(RefusedModelError):
+class RefusedScalingError(RefusedModelError):
     """The measured worlds are too few for a law."""
 
 
@@ -110,7 +110,7 @@ def scalings(models: Sequence[Model]) -> tuple[Scaling, ...]:
     for family in families(models):
         try:
             found.append(fit_scaling(family))
-        except ScalingRefused:
+        except RefusedScalingError:
             continue
     return tuple(found)
 
@@ -119,7 +119,7 @@ def fit_scaling(family: Sequence[Model]) -> Scaling:
     """The law of a family of models.
 
     Raises:
-        ScalingRefused: fewer than three numbers of ranks have a model.
+        RefusedScalingError: fewer than three numbers of ranks have a model.
     """
     by_ranks = {model.key.world_size: model for model in family if model.refused is None and model.key.world_size}
     models = tuple(by_ranks[ranks] for ranks in sorted(ranks for ranks in by_ranks if ranks is not None))
@@ -192,9 +192,9 @@ def _largest_error(law: Law, worlds: Sequence[World], sizes: Floats, times: Floa
     return float(np.abs(np.minimum(times[-2] * wanted / known / times[-1], 1e6) - 1.0).mean())
 
 
-def _too_few(family: Sequence[Model], models: Sequence[Model]) -> ScalingRefused:
+def _too_few(family: Sequence[Model], models: Sequence[Model]) -> RefusedScalingError:
     measured = ", ".join(str(model.key.world_size) for model in models) or "none"
-    return ScalingRefused(
+    return RefusedScalingError(
         f"{family[0].key.collective}: other numbers of ranks cannot be predicted",
         expected=f"models of {FEWEST_WORLDS} or more numbers of ranks, over sizes that they share",
         found=f"a model for {measured}",

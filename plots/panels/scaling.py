@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from commbench.collectives import COLLECTIVES
 from commbench.modelling.fitting import fit_curve
-from commbench.modelling.scaling import Scaling, ScalingRefused, fit_scaling
+from commbench.modelling.scaling import RefusedScalingError, Scaling, fit_scaling
 from commbench.units import format_size_short
 from plots.axes import gigabytes, microseconds, rank_axis, rate_axis
 from plots.panels.bandwidth import Style
@@ -58,7 +58,7 @@ def _series(
 def _law(family: Family) -> Scaling | None:
     try:
         return fit_scaling([fit_curve(line.curve, line.sweep_set) for line in family.lines])
-    except ScalingRefused:
+    except RefusedScalingError:
         return None
 
 

@@ -9,7 +9,7 @@ import pytest
 from commbench.modelling.fitting import fit_sweeps
 from commbench.modelling.laws import laws_of
 from commbench.modelling.model import Model
-from commbench.modelling.scaling import ScalingRefused, fit_scaling
+from commbench.modelling.scaling import RefusedScalingError, fit_scaling
 from commbench.sweepfile.reader import Sweep
 from tests.modelling.building import SIZES, about, noisy, sweep
 
@@ -81,7 +81,7 @@ def test_a_larger_world_takes_more_noise_into_its_interval() -> None:
 
 @pytest.mark.parametrize("worlds", [(2,), (2, 4)])
 def test_two_worlds_are_too_few(worlds: tuple[int, ...]) -> None:
-    with pytest.raises(ScalingRefused, match="other numbers of ranks"):
+    with pytest.raises(RefusedScalingError, match="other numbers of ranks"):
         fit_scaling(family(ring, worlds))
 
 
