@@ -74,4 +74,4 @@ def test_a_killed_rank_is_named_if_mpiexec_leaves_the_others_alone(tmp_path: Pat
         assert launch.left_over() == []
     assert result.returncode != 0
     assert result.last_words[0].startswith("commbench: rank 1 on ")
-    assert "rank 1 on " in ((result.sweeps[0].end and result.sweeps[0].end.reason) or "")
+    assert len(result.sweeps[0].measurements) >= 3
