@@ -46,11 +46,11 @@ check: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Tests that start launchers and ranks have the cores for themselves; the others share them.
+# Tests that start launchers and ranks run two files at a time, however many cores there are; the others use them all.
 LAUNCHED := gloo or mpi or cluster or wheel or browser or gpu
 test: check
 	$(BIN)/pytest -n logical --maxprocesses 8 -m 'not ($(LAUNCHED))'
-	$(BIN)/pytest -m '$(LAUNCHED)'
+	$(BIN)/pytest -n 2 --dist loadfile -m '$(LAUNCHED)'
 
 fix: $(STAMP)
 	$(BIN)/ruff check --fix .
