@@ -1,6 +1,5 @@
 """Pairs of ranks under MPI: `mpirun … python -m mpi4py -m mpi.pairs`, as `commbench.pairs` does it."""
 
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +8,7 @@ from commbench.measuring.command_line import Extras
 from commbench.measuring.session import Session
 from commbench.pairing.options import PairsOptions
 from commbench.pairs import run
-from mpi.sweep import EXTRAS, Job, left_alone
+from mpi.sweep import EXTRAS, Job, leave
 
 PROGRAM = "mpi.pairs"
 OWN: Extras = replace(EXTRAS, launch="mpirun -n 8 python -m mpi4py -m mpi.pairs -J pairs.jsonl")
@@ -27,9 +26,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    code = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    if left_alone():
-        os._exit(code)  # see mpi.sweep
-    sys.exit(code)
+    leave(main())

@@ -1,6 +1,5 @@
 """A training step's collectives under MPI: `mpirun … python -m mpi4py -m mpi.replay`, as `commbench.replay` does it."""
 
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +8,7 @@ from commbench.measuring.command_line import Extras
 from commbench.measuring.session import Session
 from commbench.replay import run
 from commbench.replaying.options import ReplayOptions
-from mpi.sweep import EXTRAS, Job, left_alone
+from mpi.sweep import EXTRAS, Job, leave
 
 PROGRAM = "mpi.replay"
 OWN: Extras = replace(EXTRAS, launch="mpirun -n 2 python -m mpi4py -m mpi.replay --model tiny --strategy zero3")
@@ -27,9 +26,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    code = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    if left_alone():
-        os._exit(code)  # see mpi.sweep
-    sys.exit(code)
+    leave(main())

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from types import ModuleType
+from typing import NoReturn
 
 from commbench.errors import LaunchError, UsageError
 from commbench.launching.identity import Identity
@@ -88,16 +89,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run(job.session, words, PROGRAM, extras=EXTRAS, confirm=job.identity)
 
 
-def left_alone() -> bool:
-    """Whether MPI runs although this rank is done: an error that the other ranks may not share."""
+def leave(code: int) -> NoReturn:
+    """End this process, also where MPI runs although this rank is done: an error that other ranks may not share."""
+    sys.stdout.flush()
+    sys.stderr.flush()
     implementation = sys.modules.get("mpi.implementation")
-    return implementation is not None and implementation.MPI.Is_initialized() and not implementation.MPI.Is_finalized()
+    if implementation and implementation.MPI.Is_initialized() and not implementation.MPI.Is_finalized():
+        os._exit(code)  # mpi4py would call MPI_Abort, which has a lot to say; mpirun ends the others all the same
+    sys.exit(code)  # MPICH says goodbye to its mpiexec on the way out
 
 
 if __name__ == "__main__":
-    code = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    if left_alone():
-        os._exit(code)  # mpi4py would call MPI_Abort, which has a lot to say; mpirun ends the others all the same
-    sys.exit(code)  # MPICH says goodbye to its mpiexec on the way out
+    leave(main())

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from commbench.errors import UsageError
-from plots.choosing import ALL, Choice, Line, choice_of, lines_of, read_sets
+from plots.choosing import ALL, Choice, Line, drawn_with, lines_of
 from plots.running import add_choice, parser, run
 
 if TYPE_CHECKING:
@@ -80,14 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     made = parser("bandwidth", "Bus bandwidth and time over message size, one column a collective, below what the "
                   "links carry.")  # fmt: skip
     add_choice(made)
-
-    def draw(options: object) -> "Figure":
-        from plots.style import THEMES
-
-        given = vars(options)
-        return figure(read_sets(given["files"]), choice_of(options), theme=THEMES[given["theme"]], title=given["title"])
-
-    return run(made, draw, argv)
+    return run(made, drawn_with(figure), argv)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """Which curves of some sets stand in a figure: one line each, and never two modes, types or operators in one."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from commbench.collectives import collective_named
 from commbench.errors import UsageError
@@ -11,6 +12,9 @@ from commbench.sweepfile.curves import Curve, curves_of
 from commbench.sweepfile.reader import Sweep, read_sweeps
 from commbench.sweepfile.sets import SweepSet, sets_of
 from plots.running import DrawingError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MODES = ("pipelined", "graph", "isolated", None)
 """Which mode is shown where nobody chose: a training step's calls follow each other."""
@@ -71,6 +75,18 @@ def choice_of(options: object) -> Choice:
         dict.fromkeys(collective_named(word.strip()).name for word in words.split(",") if word.strip())
     )  # fmt: skip
     return Choice(names or None, get("mode"), get("placement"), get("dtype"), get("operator"))
+
+
+def drawn_with(figure: "Callable[..., Figure]") -> "Callable[[object], Figure]":
+    """What `running.run` calls for a figure of sets: files, choice, theme and title from its options."""
+
+    def draw(options: object) -> "Figure":
+        from plots.style import THEMES
+
+        given = vars(options)
+        return figure(read_sets(given["files"]), choice_of(options), theme=THEMES[given["theme"]], title=given["title"])
+
+    return draw
 
 
 def read_sets(files: Iterable[str | Path]) -> tuple[SweepSet, ...]:

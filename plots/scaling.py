@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from plots.choosing import ALL, Choice, choice_of, read_sets
+from plots.choosing import ALL, Choice, drawn_with
 from plots.running import DrawingError, add_choice, parser, run
 
 if TYPE_CHECKING:
@@ -53,14 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     made = parser("scaling", "Bus bandwidth of the largest and time of the smallest common size over the number of "
                   "ranks, with the law that they follow.")  # fmt: skip
     add_choice(made)
-
-    def draw(options: object) -> "Figure":
-        from plots.style import THEMES
-
-        given = vars(options)
-        return figure(read_sets(given["files"]), choice_of(options), theme=THEMES[given["theme"]], title=given["title"])
-
-    return run(made, draw, argv)
+    return run(made, drawn_with(figure), argv)
 
 
 if __name__ == "__main__":

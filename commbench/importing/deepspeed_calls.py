@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from commbench.importing.collecting import Collector
-from commbench.importing.deepspeed_log import BLOCKS, allowed_ranks, collective_of
+from commbench.importing.deepspeed_log import BLOCKS, OBSERVED, allowed_ranks, collective_of
 from commbench.importing.deepspeed_log import NAME as TOOL
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
 from commbench.importing.printed import Printed, figure, seconds, size
@@ -102,7 +102,7 @@ def _run(
         lines=collected.lines,
         settings={"operation": operation, "observed": True},
         notes=(
-            "observed in a live job: its gaps are in the times, so never fit it together with benchmark points",
+            OBSERVED,
             *world.notes,
             *name.notes,
         ),

@@ -18,6 +18,7 @@ from commbench.importing.rows import whole
 from commbench.importing.stating import Ranks, collective, ranks
 
 NAME = "deepspeed"
+OBSERVED = "observed in a live job: its gaps are in the times, so never fit it together with benchmark points"
 MARKS = ("Comm. Op",)  # one of them stands in any such log
 _HEADER = re.compile(r"Comm\. Op\s+Message Size\s+Count\s+(?P<names>Total .*)$")
 _LOGGER = re.compile(r"^(?:\[\w+\] )?\[\w+\.py:\d+:\w+\] \[Rank \d+\] ?")
@@ -155,7 +156,7 @@ def _run(section: _Section, cut: bool, world: Ranks, stated: Stated) -> tuple[Ru
         else:
             _take(line, point, collected)
     name = collective(stated, found, "named")
-    notes = ["observed in a live job: its gaps are in the times, so never fit it together with benchmark points"]
+    notes = [OBSERVED]
     if found == "reduce_scatter":
         notes.append("the printed bandwidths count the message once for every rank")
     if block:

@@ -5,6 +5,7 @@ from typing import Any
 
 from commbench.showing.heading import clean
 from commbench.showing.training import filled, page
+from commbench.showing.training_document import call_fields
 from commbench.training.replayed import Replay, Row
 from commbench.units import format_seconds, format_size_short
 
@@ -44,18 +45,7 @@ def replay_document(replay: Replay) -> dict[str, Any]:
             "extrapolated_calls": len(replay.priced.extrapolated) if replay.priced else 0,
             "collectives": [{**row._asdict(), "error": row.error} for row in replay.rows],
             "schedule": [
-                {
-                    "phase": call.phase,
-                    "collective": call.collective,
-                    "op": call.op,
-                    "dtype": call.dtype,
-                    "elements": call.elements,
-                    "message_bytes": call.message_bytes,
-                    "group": call.group.name,
-                    "group_size": call.group.size,
-                    "predicted_seconds": guess,
-                    "measured_seconds": seconds,
-                }
+                call_fields(call) | {"predicted_seconds": guess, "measured_seconds": seconds}
                 for call, guess, seconds in zip(schedule.calls, predicted, measured, strict=True)
             ],
         }

@@ -83,7 +83,8 @@ def _phases(schedule: Schedule, priced: PricedStep | None) -> list[dict[str, Any
     return list(totals.values())
 
 
-def _call(call: Call, seconds: float | None) -> dict[str, Any]:
+def call_fields(call: Call) -> dict[str, Any]:
+    """What every document says of a call of a schedule."""
     return {
         "phase": call.phase,
         "collective": call.collective,
@@ -93,6 +94,11 @@ def _call(call: Call, seconds: float | None) -> dict[str, Any]:
         "message_bytes": call.message_bytes,
         "group": call.group.name,
         "group_size": call.group.size,
+    }
+
+
+def _call(call: Call, seconds: float | None) -> dict[str, Any]:
+    return call_fields(call) | {
         "group_stride": call.group.stride,
         "root": call.root,
         "micro_step": call.micro_step,
