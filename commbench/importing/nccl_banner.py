@@ -26,6 +26,7 @@ _FAILURE = re.compile(
     r"Test (?:NCCL |CUDA )?failure\b.*|Test timeout \(.*|# error: \S.*|\bSegmentation fault\b|"
     r"\bCUDA (?:error|failure)\b.*|srun: error: .*|Primary job  terminated normally, but .*|exited on signal \d+.*"
 )
+_OF_FAILURES = ("Test ", "# error", "Segmentation", "CUDA", "srun", "Primary", "exited")  # one is in every match of it
 _RANKS = re.compile(r"\bn[Rr]anks (\d{1,7})\b|\bworld_size\s*[=:]\s*(\d{1,7})\b")
 _PROGRAM = re.compile(
     r"(?<![\w-])(all_reduce|all_gather|reduce_scatter|reduce|broadcast|alltoallv|alltoall|sendrecv|gather|scatter|hypercube)"
@@ -119,7 +120,7 @@ def begins_run(text: str) -> bool:
         "nThread" in text
         or ("nGpus" in text and "minBytes" in text)
         or "Collective test starting" in text
-        or _VERSION.search(text) is not None
+        or ("version" in text.lower() and _VERSION.search(text) is not None)
         or "Writing JSON output to" in text
         or "Using devices" in text
     )  # fmt: skip
@@ -129,27 +130,28 @@ def read_line(banner: Banner, number: int, text: str) -> bool:
     """Take what a line around the table says into its banner. Returns whether it said anything."""
     if "NCCL INFO" in text or "RCCL INFO" in text or "world_size" in text:
         _note_ranks(banner, text)
-    if found := _DEVICE.search(text):
+    if "device" in text and (found := _DEVICE.search(text)):
         rank, group, pid, host, device, _, name = found.groups()
         del device
         name, dots, _ = name.strip().partition("...")
         banner.cut = banner.cut or bool(dots)
         banner.devices.append(Device(int(rank), int(group or 0), pid, host, name.strip()))
         return True
-    if (found := _OUT_OF_BOUNDS.search(text)) and len(found[1]) < 19:
+    lower = text.lower()  # nearly every line holds none of these words, and looking for a word is quick
+    if "bounds" in lower and (found := _OUT_OF_BOUNDS.search(text)) and len(found[1]) < 19:
         banner.out_of_bounds.append((int(found[1]), found[2].upper() if found[2] else None))
-    elif found := _AVERAGE.search(text):
+    elif "Avg" in text and (found := _AVERAGE.search(text)):
         banner.averages.append(_finite(found[1]))
-    elif found := _STARTING.search(text):
+    elif "test" in text and (found := _STARTING.search(text)):
         banner.program = found[1]
-    elif found := _CONCLUDED.search(text):
+    elif "test" in text and (found := _CONCLUDED.search(text)):
         banner.concluded, banner.named_below = True, found[1]
-    elif found := _VERSION.search(text):
+    elif "version" in lower and (found := _VERSION.search(text)):
         _note_version(banner, found)
     elif "minBytes" in text or "nThread" in text:
         _note_settings(banner, text)
-    elif found := _FAILURE.search(text):
-        if "errors" not in text.lower() or "asterisk" not in text.lower():
+    elif any(word in text for word in _OF_FAILURES) and (found := _FAILURE.search(text)):
+        if "errors" not in lower or "asterisk" not in lower:
             banner.failures.append((number, _short(text)))
     elif "asterisks indicate errors" in text:
         banner.tool = "rccl-tests"
@@ -160,7 +162,7 @@ def read_line(banner: Banner, number: int, text: str) -> bool:
     elif "Per-Iteration Report" in text or "Blocking Enabled" in text or "Parallel Init Enabled" in text:
         name, _, words = text.strip(" #").partition(":")
         banner.settings[name.strip().lower().replace(" ", "_").replace("-", "_")] = words.strip()
-    elif found := _PROGRAM.search(text):
+    elif "_perf" in text and (found := _PROGRAM.search(text)):
         banner.commanded = found[0]
     else:
         return False

@@ -17,10 +17,14 @@ _FEW = 0.1  # of the rows, that may still be faulty
 _GIB = 1.073741824
 
 
-def note_units(rows: RowTable, layout: Layout) -> list[str]:
-    """Find a time unit that the header got wrong, and put it right. Returns what to say about it."""
-    if "cputime" in layout.columns:
+def convert_units(rows: RowTable, layout: Layout) -> list[str]:
+    """Find units that the header got wrong, of times or of bandwidths, and put them right. Returns what to say."""
+    if "cputime" in layout.columns or not algbw_mismatches(rows).any():
         return []
+    return _convert_times(rows) + _convert_bandwidths(rows)
+
+
+def _convert_times(rows: RowTable) -> list[str]:
     ratio = _algbw_ratio(rows)
     if ratio is None:
         return []
@@ -31,10 +35,7 @@ def note_units(rows: RowTable, layout: Layout) -> list[str]:
     return []
 
 
-def note_binary_bandwidths(rows: RowTable, layout: Layout) -> list[str]:
-    """Convert bandwidths that are GiB/s under the label GB/s. Returns what to say about it."""
-    if "cputime" in layout.columns:
-        return []
+def _convert_bandwidths(rows: RowTable) -> list[str]:
     if algbw_mismatches(rows).mean() <= _MOST:
         return []
     if _mismatches(rows, np.full(len(rows), 1 / _GIB)).mean() >= _FEW:

@@ -6,6 +6,7 @@ change it. Size, count and type are found from the left, the groups of figures b
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from commbench.sweepfile.records import Placement
 
@@ -94,6 +95,7 @@ def is_header(text: str) -> bool:
     return "algbw" in text and "busbw" in text and ("size" in text or "bytes" in text) and "time" in text
 
 
+@lru_cache(maxsize=64)  # a log of many runs repeats few headers
 def from_header(names: str, above: str) -> Layout | None:
     """The layout that a header promises.
 

@@ -101,7 +101,7 @@ def count_ratio(rows: RowTable) -> int | None:
     """Size over the bytes of `count` elements where every row agrees: the ranks, or 1."""
     ratios = set()
     widths = [kind.element_bytes for kind in rows.kinds]
-    for size, count, kind in zip(rows.sizes, rows.counts, rows.kind_numbers, strict=True):
+    for size, count, kind in set(zip(rows.sizes, rows.counts, rows.kind_numbers, strict=True)):
         width = widths[kind]
         if width is None or count <= 0:
             return None

@@ -15,6 +15,7 @@ Floats = NDArray[np.float64]
 MEAN_OVER_RANKS = "mean over ranks"
 UNCHECKED, _FAILED_UNCOUNTED = -1, -2
 _PLACEMENTS: tuple[Placement | None, ...] = (None, "out", "in")
+_AT_ONCE = 1000  # rows that are taken out of the arrays together
 _LINE, _SIZE, _COUNT, _CHECK, _CYCLE, _KIND = range(6)
 _SECONDS, _ALGBW, _BUSBW, _TIME_HALF, _ALGBW_HALF, _BUSBW_HALF = range(6)
 
@@ -56,26 +57,16 @@ class RowTable(Sequence[Row]):
         if figures.reported:
             self._extra[len(self._placements) - 1] = figures.reported
 
-    def add_pair(
-        self,
-        line: int,
-        size: int,
-        count: int,
-        kind: int,
-        cycle: int,
-        placements: tuple[Placement | None, ...],
-        wrong: tuple[int, int],
-        both: tuple[float, ...],
-    ) -> None:
-        """Append both placements of a plain row.
+    def add_pairs(self, whole: NDArray[np.int64], figures: Floats, placements: tuple[Placement | None, ...]) -> None:
+        """Append both placements of n plain rows.
 
         Args:
-            wrong: of each placement the wrong values, or UNCHECKED.
-            both: the six figures that `Figures` begins with, of one placement and of the other.
+            whole: (n, 2, 6), of each row and placement line, size, count, wrong values or UNCHECKED, cycle and kind.
+            figures: (n, 2, 6), of each row and placement the six that `Figures` begins with.
         """
-        self._whole.extend((line, size, count, wrong[0], cycle, kind, line, size, count, wrong[1], cycle, kind))
-        self._figures.extend(both)
-        self._placements.extend(map(_PLACEMENTS.index, placements))
+        self._whole.frombytes(whole.tobytes())
+        self._figures.frombytes(figures.tobytes())
+        self._placements += bytes(map(_PLACEMENTS.index, placements)) * len(whole)
 
     def __len__(self) -> int:
         return len(self._placements)
@@ -86,18 +77,19 @@ class RowTable(Sequence[Row]):
     def __getitem__(self, index: slice) -> Sequence[Row]: ...
     def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
         if isinstance(index, slice):
-            return list(self._made(*index.indices(len(self))))
+            places = range(*index.indices(len(self)))
+            table = self if places.step == 1 else self.chosen(places)
+            return list(table._made(places.start, places.stop) if table is self else table)
         if not -len(self) <= index < len(self):
             raise IndexError(index)
         index %= len(self)
-        return next(self._made(index, index + 1, 1))
+        return next(self._made(index, index + 1))
 
     def __iter__(self) -> Iterator[Row]:
-        return self._made(0, len(self), 1)
+        return self._made(0, len(self))
 
-    def _made(self, start: int, stop: int, step: int) -> Iterator[Row]:
-        """The rows of a range of places."""
-        places = range(start, stop, step)
+    def _made(self, start: int, stop: int) -> Iterator[Row]:
+        """The rows from one place to another."""
         common = [
             (
                 kind.our_dtype,
@@ -106,24 +98,23 @@ class RowTable(Sequence[Row]):
             )
             for kind in self.kinds
         ]
-        whole, figures, statistic, notes = self._whole, self._figures, self.statistic, self.notes
-        for place in places:
-            at = 6 * place
-            line, size, count, wrong, cycle, number = whole[at : at + 6]
-            seconds, algbw, busbw = figures[at : at + 3]
+        statistic, notes, extra = self.statistic, self.notes, self._extra
+        for place, (whole, figures, placement) in enumerate(self._columns(start, stop), start):
+            line, size, count, wrong, cycle, number = whole
+            seconds, algbw, busbw, _, _, _ = figures
             dtype, op, root = common[number]
             reported: dict[str, Any] = {"count": count} if count >= 0 else {}
             if algbw == algbw:  # nan is what was not printed
                 reported["algbw"] = algbw
             if busbw == busbw:
                 reported["busbw"] = busbw
-            if place in self._extra:
-                reported.update(self._extra[place])
+            if place in extra:
+                reported.update(extra[place])
             yield Row(
                 line=line,
                 message_bytes=size,
                 seconds=seconds,
-                placement=_PLACEMENTS[self._placements[place]],
+                placement=_PLACEMENTS[placement],
                 dtype=dtype,
                 op=op,
                 root=root,
@@ -133,6 +124,18 @@ class RowTable(Sequence[Row]):
                 reported=reported,
                 notes=notes.get(place, ()),
                 cycle=cycle,
+            )
+
+    def _columns(self, start: int, stop: int) -> Iterator[tuple[tuple[int, ...], tuple[float, ...], int]]:
+        """What is kept of each row: its whole numbers, its figures and its placement."""
+        for first in range(start, stop, _AT_ONCE):
+            end = min(first + _AT_ONCE, stop)
+            whole, figures = iter(self._whole[6 * first : 6 * end]), iter(self._figures[6 * first : 6 * end])
+            yield from zip(
+                zip(*[whole] * 6, strict=True),
+                zip(*[figures] * 6, strict=True),
+                self._placements[first:end],
+                strict=True,
             )
 
     def chosen(self, indices: Sequence[int], cycles: Sequence[int] | None = None) -> "RowTable":
@@ -237,9 +240,10 @@ class RowTable(Sequence[Row]):
     def column(self, name: str) -> Floats:
         """`seconds`, `algbw`, `busbw` and `..._half` of every row as one array; `size` and `count` too."""
         if name in ("size", "count"):
-            return np.array(self._whole[(_SIZE if name == "size" else _COUNT) :: 6], dtype=np.float64)
+            whole = np.asarray(self._whole)
+            return whole[(_SIZE if name == "size" else _COUNT) :: 6].astype(np.float64)
         order = ("seconds", "algbw", "busbw", "seconds_half", "algbw_half", "busbw_half")
-        return np.array(self._figures[order.index(name) :: 6], dtype=np.float64)
+        return np.asarray(self._figures)[order.index(name) :: 6].copy()
 
 
 def _check(figures: Figures) -> int:

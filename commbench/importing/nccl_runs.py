@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from commbench.importing.foreign import Reading, Reject, Run, Stated
 from commbench.importing.nccl_banner import Banner, Device, program_of
 from commbench.importing.nccl_checks import (
+    convert_units,
     mean_busbw,
     note_algbw,
-    note_binary_bandwidths,
     note_busbw,
-    note_units,
 )
 from commbench.importing.nccl_devices import distinct, groups, listed, model, processes_with_rank_0, ranks_per_host
 from commbench.importing.nccl_layout import Layout
@@ -172,7 +171,7 @@ def _run(
 ) -> Run:
     banner = table.banner
     footer = footer_of(table, rows, copies)
-    unit_notes = note_units(rows, layout) + note_binary_bandwidths(rows, layout)
+    unit_notes = convert_units(rows, layout)
     devices = distinct(banner)
     proof = prove(rows, _evidence(banner, layout, devices, stated, logged))
     said = [

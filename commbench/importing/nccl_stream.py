@@ -3,9 +3,11 @@
 A table begins at a banner, at a header, at a footer's end or at the bare name of a test.
 """
 
+import numpy as np
+
 from commbench.importing.foreign import Reject, Skipped
 from commbench.importing.nccl_banner import bare_name, begins_run, read_line
-from commbench.importing.nccl_fast_rows import FastRows
+from commbench.importing.nccl_fast_rows import FastRows, Tokens, fast_rows_of
 from commbench.importing.nccl_intruders import without_intruder
 from commbench.importing.nccl_layout import Layout, from_header, from_row, is_header
 from commbench.importing.nccl_row_parsing import (
@@ -22,6 +24,8 @@ from commbench.importing.nccl_row_parsing import (
 )
 from commbench.importing.nccl_table import Table
 
+_AT_ONCE = 1000  # rows that are read together
+
 
 class Stream:
     """The tables of one stream."""
@@ -35,6 +39,7 @@ class Stream:
         self.banned = False
         self._fast: FastRows | None = None
         self._fast_layout: Layout | None = None
+        self._waiting: list[tuple[int, Tokens]] = []
 
     @property
     def table(self) -> Table:
@@ -50,36 +55,58 @@ class Stream:
         if not start:
             return
         if start[0].isdigit() and (not self.foreign or self.pending or (not self.banned and is_whole_row(start))):
-            if self._fast_row(number, text) or self._row(number, text):
+            if self._queue(number, text):
+                return
+            self.settle()
+            if self._row(number, text):
                 return
         elif self.pending is not None and start[:3] == "N/A":
             self._continue(number, text.split())
             return
+        if start == "#" and self.pending is None:
+            return  # frames of the tool's own text, a third of the lines around a table
+        self.settle()
         self._other(number, text)
 
     # ---- rows
 
-    def _fast_row(self, number: int, text: str) -> bool:
-        """Take a whole plain row below its header. Returns False for a line that needs care."""
+    def _queue(self, number: int, text: str) -> bool:
+        """Keep a whole plain row below its header until it is read with its neighbours. Returns False for a line that
+        needs care."""
         table = self.tables[-1]
         layout = table.layout
         if layout is None or self.pending is not None or table.banner.averages or table.banner.out_of_bounds:
             return False
         if layout is not self._fast_layout:
-            self._fast_layout, fast = layout, FastRows(layout)
-            self._fast = fast if fast.usual else None
-        found = self._fast.read(text) if self._fast is not None else None
-        if found is None:
+            self._fast_layout, self._fast = layout, fast_rows_of(layout)
+        tokens = self._fast.tokens(text) if self._fast is not None else None
+        if tokens is None:
             return False
-        size, count, kind, wrong, figures = found
-        rows, first = table.rows, table.first
-        kind_number = rows.kind_number(kind)
-        key = (size, kind_number)
-        cycle = table.seen.get(key, 0)
-        table.seen[key] = cycle + 1
-        rows.add_pair(number, size, count, kind_number, cycle, layout.placements, wrong, figures)
-        table.first, table.last = first or number, number
+        self._waiting.append((number, tokens))
+        if len(self._waiting) == _AT_ONCE:
+            self.settle()
         return True
+
+    def settle(self) -> None:
+        """Read the rows that wait for their neighbours."""
+        if not self._waiting:
+            return
+        assert self._fast is not None
+        assert self._fast_layout is not None
+        numbers, tokens = zip(*self._waiting, strict=True)
+        self._waiting.clear()
+        table, block = self.table, self._fast.block(tokens)
+        kinds = [table.rows.kind_number(kind) for kind in block.kinds]
+        cycles = []
+        for key in zip(block.sizes, kinds, strict=True):
+            cycle = table.seen.get(key, 0)
+            table.seen[key] = cycle + 1
+            cycles.append(cycle)
+        whole = np.empty((len(numbers), 2, 6), dtype=np.int64)
+        for place, column in enumerate((numbers, block.sizes, block.counts, None, cycles, kinds)):
+            whole[:, :, place] = block.wrong if column is None else np.array(column)[:, None]
+        table.rows.add_pairs(whole, block.figures, self._fast_layout.placements)
+        table.first, table.last = table.first or numbers[0], numbers[-1]
 
     def _row(self, number: int, text: str) -> bool:
         if ":" in text or "NCCL" in text or "#" in text:
@@ -169,6 +196,7 @@ class Stream:
 
     def flush(self) -> None:
         """End the row in progress, if any: what is complete of it stays, the rest is refused."""
+        self.settle()
         row, self.pending = self.pending, None
         if row is None:
             return

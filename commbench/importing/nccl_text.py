@@ -34,6 +34,7 @@ class TableReader:
         before = self._streams.get(line.stream)
         table, have = (before.table, len(before.table.rows)) if before else (None, 0)
         self.take(line)
+        self._streams[line.stream].settle()
         now = self._streams[line.stream].table
         new = tuple(table.rows[have:]) if table is not None else tuple(now.rows)
         return new if now is table or table is None else (*new, *now.rows)

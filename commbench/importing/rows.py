@@ -93,7 +93,10 @@ def ranks_allowed(collective: str, low: float, high: float, up_to: int = _MOST_R
 
 def _first(holds: Callable[[int], bool], up_to: int) -> int:
     """The smallest n >= 1 for which a condition that stays true holds, `up_to` + 1 if none."""
-    low, high = 1, up_to + 1
+    low, high = 1, 1
+    while high <= up_to and not holds(high):  # nearly always a few ranks
+        low, high = high + 1, 2 * high
+    high = min(high, up_to + 1)
     while low < high:
         middle = (low + high) // 2
         if holds(middle):

@@ -4,6 +4,7 @@ import fcntl
 import os
 from collections.abc import Iterable
 from contextlib import nullcontext, suppress
+from itertools import islice
 from pathlib import Path
 from tempfile import mkstemp
 from types import TracebackType
@@ -18,6 +19,7 @@ from commbench.sweepfile.records import Record
 _AT_ONCE = 1000  # records written together
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(Record)
+_UNREADABLE = (msgspec.MsgspecError, UnicodeEncodeError, RecursionError)
 
 
 class SweepWriter:
@@ -88,13 +90,16 @@ class SweepWriter:
         Raises:
             SweepFileError: as for `write`; the records that were written before stay.
         """
-        waiting: list[bytes] = []
-        for record in records:
-            waiting.append(_readable(record))
-            if len(waiting) == _AT_ONCE:
-                self._append(b"".join(waiting))
-                waiting.clear()
-        self._append(b"".join(waiting))
+        waiting = iter(records)
+        while some := list(islice(waiting, _AT_ONCE)):
+            try:
+                lines = _ENCODER.encode_lines(some)
+                _DECODER.decode_lines(lines)
+            except _UNREADABLE:  # which one it is, and all before it into the file
+                for record in some:
+                    self.write(record)
+                raise
+            self._append(lines)
 
     def _append(self, line: bytes) -> None:
         before = os.fstat(self._descriptor).st_size
@@ -149,7 +154,7 @@ def _readable(record: Record) -> bytes:
     try:
         line = _ENCODER.encode(record)
         _DECODER.decode(line)
-    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError) as error:
+    except _UNREADABLE as error:
         raise SweepFileError(
             "a record was not written, because no reader could read it",
             expected="finite numbers and plain text (commbench schema)",
