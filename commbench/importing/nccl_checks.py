@@ -3,11 +3,12 @@
 from math import isfinite
 
 import numpy as np
+from numpy.typing import NDArray
 
 from commbench.collectives import COLLECTIVES
 from commbench.importing.nccl_layout import Layout
 from commbench.importing.nccl_proof import Proof
-from commbench.importing.nccl_rows import Floats, RowTable
+from commbench.importing.nccl_rows import RowTable
 from commbench.importing.rows import printed_factor
 
 _GIGA = 1e9
@@ -38,7 +39,7 @@ def _convert_times(rows: RowTable) -> list[str]:
 def _convert_bandwidths(rows: RowTable) -> list[str]:
     if algbw_mismatches(rows).mean() <= _MOST:
         return []
-    if _mismatches(rows, np.full(len(rows), 1 / _GIB)).mean() >= _FEW:
+    if _mismatches(rows, 1 / _GIB).mean() >= _FEW:
         return []
     rows.scale_bandwidths(_GIB)
     return ["its bandwidths are GiB/s although they are labelled GB/s: converted"]
@@ -54,7 +55,7 @@ def note_algbw(rows: RowTable, layout: Layout, proof: Proof) -> list[str]:
     ranks = proof.world_size
     if wrong.mean() > _MOST and ranks and ranks > 1:
         share = (ranks - 1) / ranks
-        if _mismatches(rows, np.full(len(rows), share)).mean() < _FEW:
+        if _mismatches(rows, share).mean() < _FEW:
             return [f"its algbw is {ranks - 1}/{ranks} of size / time, as old versions define it; the times are right"]
     for place in np.flatnonzero(wrong)[:1000]:
         rows.note(int(place), "its algbw is not size / time within rounding")
@@ -67,7 +68,7 @@ def note_busbw(rows: RowTable, proof: Proof) -> list[str]:
     if name is None or name not in COLLECTIVES or proof.world_size is None:
         return []
     factor = printed_factor(name, proof.world_size)
-    wrong = _mismatches(rows, np.full(len(rows), factor), "busbw")
+    wrong = _mismatches(rows, factor, "busbw")
     for place in np.flatnonzero(wrong)[:1000]:
         rows.note(int(place), f"its busbw is not {factor:.4g} x size / time within rounding")
     if not wrong.any():
@@ -100,23 +101,19 @@ def mean_busbw(rows: RowTable) -> float | None:
     return mean if isfinite(mean) else None
 
 
-def _mismatches(rows: RowTable, factor: Floats, column: str = "algbw") -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    seconds, half, size = rows.column("seconds"), rows.column("seconds_half"), rows.column("size")
-    printed, printed_half = rows.column(column), rows.column(column + "_half")
-    with np.errstate(all="ignore"):
-        low = factor * size / (seconds + half) / _GIGA
-        high = factor * size / np.maximum(seconds - half, 0) / _GIGA
-        high[~np.isfinite(high)] = np.inf
-        low[~np.isfinite(low)] = 0.0
-        outside = ((printed + printed_half) * (1 + _SLACK) < low) | (
-            printed - printed_half > high * (1 + _SLACK) + 1e-12
-        )
-    return np.asarray(outside & np.isfinite(printed) & (size > 0), dtype=np.bool_)
-
-
-def algbw_mismatches(rows: RowTable) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+def algbw_mismatches(rows: RowTable) -> NDArray[np.bool_]:
     """For each row, whether its algbw is not size / time within rounding."""
-    return _mismatches(rows, np.ones(len(rows)))
+    return _mismatches(rows, 1.0)
+
+
+def _mismatches(rows: RowTable, factor: float, column: str = "algbw") -> NDArray[np.bool_]:
+    low, high = rows.algbw_range
+    printed, half = rows.column(column), rows.column(column + "_half")
+    with np.errstate(all="ignore"):  # nan is what was not printed or moved nothing: no comparison with it holds
+        below = (printed + half) * (1 + _SLACK) < factor * np.where(low < np.inf, low, 0.0)
+        above = printed - half > factor * high * (1 + _SLACK) + 1e-12
+    found: NDArray[np.bool_] = (below | above) & (rows.column("size") > 0)
+    return found
 
 
 def _algbw_ratio(rows: RowTable) -> float | None:

@@ -84,11 +84,9 @@ def factor_range(rows: RowTable) -> tuple[float, float]:
 
 def row_factors(rows: RowTable, *, every: bool = False) -> tuple[Floats, Floats]:
     """For each row with a bus bandwidth, or `every` row, the smallest and largest factor that its print allows."""
-    seconds, half = rows.column("seconds"), rows.column("seconds_half")
     busbw, busbw_half, size = rows.column("busbw"), rows.column("busbw_half"), rows.column("size")
+    algbw_low, algbw_high = rows.algbw_range
     with np.errstate(all="ignore"):
-        algbw_low = size / (seconds + half) / _GIGA
-        algbw_high = size / np.maximum(seconds - half, 0) / _GIGA
         low = np.maximum(busbw - busbw_half, 0) / algbw_high * (1 - 1e-6)
         high = (busbw + busbw_half) / algbw_low * (1 + 1e-6)
     usable = np.isfinite(low) & np.isfinite(high) & (size > 0)

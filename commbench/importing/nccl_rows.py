@@ -13,6 +13,7 @@ from commbench.sweepfile.records import Placement
 
 Floats = NDArray[np.float64]
 MEAN_OVER_RANKS = "mean over ranks"
+_GIGA = 1e9
 UNCHECKED, _FAILED_UNCOUNTED = -1, -2
 _PLACEMENTS: tuple[Placement | None, ...] = (None, "out", "in")
 _AT_ONCE = 1000  # rows that are taken out of the arrays together
@@ -38,6 +39,7 @@ class RowTable(Sequence[Row]):
         self._whole = array("q")  # of each row line, size, count, wrong, cycle, kind
         self._placements = bytearray()
         self._figures = array("d")  # of each row the six that Figures begins with
+        self._algbw_range: tuple[Floats, Floats] | None = None  # until the rows change
 
     def kind_number(self, kind: Kind) -> int:
         """The number of a kind of row, a new one where it is new."""
@@ -54,6 +56,7 @@ class RowTable(Sequence[Row]):
         self._whole.extend((line, size, count, _check(figures), cycle, kind))
         self._figures.extend(figures[:6])
         self._placements.append(_PLACEMENTS.index(placement))
+        self._algbw_range = None
         if figures.reported:
             self._extra[len(self._placements) - 1] = figures.reported
 
@@ -66,6 +69,7 @@ class RowTable(Sequence[Row]):
         """
         self._whole.frombytes(whole.tobytes())
         self._figures.frombytes(figures.tobytes())
+        self._algbw_range = None
         self._placements += bytes(map(_PLACEMENTS.index, placements)) * len(whole)
 
     def __len__(self) -> int:
@@ -216,6 +220,7 @@ class RowTable(Sequence[Row]):
         self._scale((_ALGBW, _BUSBW, _ALGBW_HALF, _BUSBW_HALF), factor)
 
     def _scale(self, columns: tuple[int, ...], factor: float) -> None:
+        self._algbw_range = None
         for column in columns:
             self._figures[column::6] = array("d", (value * factor for value in self._figures[column::6]))
 
@@ -236,6 +241,15 @@ class RowTable(Sequence[Row]):
                 self._whole[6 * index + _CHECK] = 0
             elif error > (limit_16 if width is not None and width <= 2 else limit):
                 self._whole[6 * index + _CHECK] = _FAILED_UNCOUNTED
+
+    @property
+    def algbw_range(self) -> tuple[Floats, Floats]:
+        """The smallest and largest size / time (GB/s) of each row that its printed time allows."""
+        if self._algbw_range is None:
+            seconds, half, size = self.column("seconds"), self.column("seconds_half"), self.column("size")
+            with np.errstate(all="ignore"):
+                self._algbw_range = size / (seconds + half) / _GIGA, size / np.maximum(seconds - half, 0) / _GIGA
+        return self._algbw_range
 
     def column(self, name: str) -> Floats:
         """`seconds`, `algbw`, `busbw` and `..._half` of every row as one array; `size` and `count` too."""
