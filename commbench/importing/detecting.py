@@ -18,10 +18,12 @@ from commbench.importing.territories import shares
 # megabytes is then not read line by line for tools that never wrote it. One with `opens`, which says whether a line
 # begins what it reads, gets the lines of one writer at a time, and none of those that other tools' tables begin above.
 READERS = (
-    *("nccl_json", "rccl_reporter", "ubx_bench", "nccl_text"),
-    *("osu", "imb", "param", "ds_bench", "deepspeed_log", "deepspeed_calls"),
-    *("nccom", "stas00", "torchcomms", "torch_bench", "nvbandwidth"),
-)
+    "nccl_family.json_schemas", "nccl_family.rccl_reporter", "other_tools.ubx_bench", "nccl_family.text",
+    *(f"other_tools.{name}" for name in (
+        "osu", "imb", "param", "ds_bench", "deepspeed_log", "deepspeed_calls", "nccom", "stas00", "torchcomms",
+        "torch_bench", "nvbandwidth",
+    )),
+)  # fmt: skip
 
 # A plain row of nccl-tests, which holds no mark of anybody; nearly all of a large log is such rows.
 _ROW = re.compile(r"^ *\d+ +\d+ +[a-z]\w* [-\w .]*\n", re.MULTILINE | re.ASCII)

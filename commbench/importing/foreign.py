@@ -12,14 +12,14 @@ and is listed in `detecting.READERS`. Readers print nothing and raise nothing: w
 
 Reading while a program still runs (the nccl-tests runner):
 
-    from commbench.importing.nccl_text import TableReader
+    from commbench.importing.nccl_family.text import TableReader
     table = TableReader(stated)
     rows = table.feed(Line(number, text))     # the rows that this line completed, placement by placement
     reading = table.finish()                  # the whole Reading; footer, world size and tests are known only now
 
 `lines.normalised(text)` makes the (stream, text) of a raw line. A JSON file of nccl-tests, whole or cut:
 
-    from commbench.importing.nccl_json import read_document
+    from commbench.importing.nccl_family.json_schemas import read_document
     reading = read_document(text, stated)
 """
 

@@ -1,7 +1,7 @@
 """What `commbench import` tells a person: one line a run, then what was not read and why."""
 
 from commbench.importing.imported import Imported, ImportedRun
-from commbench.importing.nccl_rows import RowTable
+from commbench.importing.nccl_family.rows import RowTable
 from commbench.units import format_size
 
 _MOST = 30  # rejects that are listed one by one

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from commbench.importing.foreign import Row, Run, Stated
-from commbench.importing.nccl_rows import RowTable
+from commbench.importing.nccl_family.rows import RowTable
 from commbench.measuring.nccl_log import Link
 from commbench.sweepfile.records import (
     End,

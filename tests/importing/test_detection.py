@@ -7,9 +7,9 @@ import pytest
 from commbench.importing.foreign import Stated
 from commbench.importing.reading import Log, read_content
 from tests.importing.logs import FOLDER
-from tests.importing.nccl_printing import Printer, points
-from tests.importing.test_rccl_reporter import FORMS
-from tests.importing.test_ubx_bench import TEXT as UBX
+from tests.importing.nccl_family.printing import Printer, points
+from tests.importing.nccl_family.test_rccl_reporter import FORMS
+from tests.importing.other_tools.test_ubx_bench import TEXT as UBX
 
 NCCL = Printer().log(points([1 << k for k in range(10, 28, 3)]))
 OSU = """\

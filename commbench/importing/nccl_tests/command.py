@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commbench.errors import UsageError
-from commbench.importing.nccl_json import STATISTICS
+from commbench.importing.nccl_family.json_schemas import STATISTICS
 from commbench.importing.nccl_tests.binaries import Binary
 from commbench.importing.nccl_tests.capabilities import Capabilities
 from commbench.importing.nccl_tests.options import Options

@@ -1,6 +1,6 @@
 """How a run of nccl-tests goes, seen in its lines: what it drives, what it was cut down to, how it fails and ends.
 
-Rows are none of its business; `commbench.importing.nccl_text` reads those.
+Rows are none of its business; `commbench.importing.nccl_family.text` reads those.
 """
 
 import re

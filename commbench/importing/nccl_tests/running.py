@@ -9,7 +9,8 @@ from pathlib import Path
 from commbench.errors import LaunchError, UsageError
 from commbench.importing.foreign import Line, Reading, Row, Run, Stated
 from commbench.importing.lines import normalised
-from commbench.importing.nccl_json import read_document
+from commbench.importing.nccl_family.json_schemas import read_document
+from commbench.importing.nccl_family.text import TableReader
 from commbench.importing.nccl_tests.agreement import disagreement
 from commbench.importing.nccl_tests.command import Command
 from commbench.importing.nccl_tests.conduct import Conduct
@@ -18,7 +19,6 @@ from commbench.importing.nccl_tests.outcome import Counts, Ending, Outcome, judg
 from commbench.importing.nccl_tests.process_tree import ProcessTree
 from commbench.importing.nccl_tests.sweep_records import SweepRecords, merged
 from commbench.importing.nccl_tests.transport import Logs
-from commbench.importing.nccl_text import TableReader
 from commbench.launching.lines import LaunchLine
 from commbench.measuring.nccl_log import Link, links
 from commbench.measuring.reporter import Reporter

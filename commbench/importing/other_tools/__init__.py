@@ -1,0 +1,1 @@
+"""Readers of everybody else's logs: MPI benchmarks, training frameworks, scripts, vendors' tools."""
