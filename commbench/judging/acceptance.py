@@ -8,7 +8,7 @@ from commbench.judging.bounds import KINDS, Kind, Share, format_value
 from commbench.judging.estimates import Estimate, Sureness
 from commbench.judging.judged import Acceptance, Check, acceptance
 from commbench.judging.limits import Limit, Limits
-from commbench.judging.node_spread import node_spreads
+from commbench.judging.node_spread import node_spreads, unmeasured
 from commbench.judging.quantities import at_size, of_curve
 from commbench.judging.soundness import (
     completeness_check,
@@ -27,6 +27,7 @@ from commbench.sweepfile.reader import Sweep
 from commbench.sweepfile.records import Measurement
 from commbench.units import format_size
 
+_NAMED = 3
 _UNITS: dict[Kind, str] = {"rate": "B/s", "time": "s", "bytes": "B", "share": "1"}
 
 
@@ -49,8 +50,9 @@ def accept(
     others = [one for one in judged if not one.ours]
     aside = [one for one in others if any(is_sub_world(one.unit, whole.unit) for whole in good)]
     asked = [*good, *(one for one in others if one not in aside)]
-    reference = [one for one in (_Judged(unit, limits) for unit in units_of(baseline)) if one.ours]
+    reference = [one for one in (_Judged(unit, limits) for unit in units_of(_once(baseline))) if one.ours]
     checks = [check for one in asked for check in one.checks(reference)]
+    checks += [check for one in aside if (check := correctness_check(one.unit, ())).outcome == "fail"]
     for limit in limits.limits:
         if limit.quantity == "node_spread":
             checks += _node_checks(good, limit, limits)
@@ -59,13 +61,29 @@ def accept(
 
 
 def _once(sweeps: Sequence[Sweep]) -> Sequence[Sweep]:
-    """Each sweep once, the longest where a file and its copy were given: a copy is no second launch."""
-    longest: dict[str, Sweep] = {}
+    """Each sweep once, the longest where a file and its copy were given: a copy is no second launch.
+
+    Sweeps that only share an id are no copies, and both are judged.
+    """
+    kept: dict[str, list[Sweep]] = {}
     for sweep in sweeps:
-        known = longest.get(sweep.header.sweep)
-        if known is None or len(sweep.measurements) > len(known.measurements):
-            longest[sweep.header.sweep] = sweep
-    return list(longest.values())
+        same = kept.setdefault(sweep.header.sweep, [])
+        if not any(_holds(known, sweep) for known in same):
+            same[:] = [known for known in same if not _holds(sweep, known)] + [sweep]
+    return [sweep for same in kept.values() for sweep in same]
+
+
+def _holds(whole: Sweep, part: Sweep) -> bool:
+    """Every record of `part` stands in `whole`: it is a copy, or one taken while the run still went on."""
+    return whole.header == part.header and all(
+        longer[: len(shorter)] == shorter
+        for longer, shorter in (
+            (whole.measurements, part.measurements),
+            (whole.left_out, part.left_out),
+            (whole.transports, part.transports),
+            (whole.voids, part.voids),
+        )
+    )
 
 
 class _Judged:
@@ -76,6 +94,8 @@ class _Judged:
         self.sure = Sureness(limits.confidence, limits.single_value)
         self.machine = machine_check(unit, limits.cluster)
         self.seen: dict[int, Measurement] = {}
+        data = (path_check(unit, limits.cluster), completeness_check(unit, ()))
+        self.unsound = next((check.reason for check in data if check.outcome != "pass"), None)
 
     @property
     def ours(self) -> bool:
@@ -138,7 +158,7 @@ class _Judged:
             return self._unanswered(limit, key, size, found)
         bound, relative = limit.bound.value, found
         if limit.bound.of == "baseline":
-            base = _baseline(limit, key, size, reference)
+            base = _baseline(limit, key, size, reference, self.unit.hosts)
             if isinstance(base, str):
                 return self._unanswered(limit, key, size, base)
             relative = found.over(base)
@@ -207,17 +227,25 @@ def _judged_check(
     )  # fmt: skip
 
 
-def _baseline(limit: Limit, key: CurveKey, size: int | None, reference: Sequence[_Judged]) -> Estimate | str:
-    for one in reference:
-        if key not in one.unit.points:
-            continue
+def _baseline(
+    limit: Limit, key: CurveKey, size: int | None, reference: Sequence[_Judged], hosts: tuple[str, ...] | None
+) -> Estimate | str:
+    """What the baseline reaches: on the same hosts, where it was measured there. A bad one is none."""
+    for one in sorted(reference, key=lambda judged: judged.unit.hosts != hosts):
+        sizes = one.unit.points.get(key, {})
+        first, last = limit.sizes or (0, 1 << 63)
         if limit.fitted:
-            return of_curve(limit.quantity, one.unit, key, limit.sizes, one.sure)
-        members = one.unit.points[key].get(size or 0)
-        if members is None:
+            members = [m for measured, some in sizes.items() if first <= measured <= last for m in some]
+        else:
+            members = sizes.get(size or 0, [])
+        if not members:
             continue
+        if one.unsound is not None:
+            return f"the baseline itself cannot be used: {one.unsound}"
         if any(m.correct is not True or m.wrong for m in members):
             return "the baseline's own results are wrong, or nobody checked them"
+        if limit.fitted:
+            return of_curve(limit.quantity, one.unit, key, limit.sizes, one.sure)
         return at_size(limit.quantity, members, one.unit.key.world_size, one.sure, limit.launch_spread)
     return "the baseline holds no such measurement of this machine"
 
@@ -239,7 +267,15 @@ def _peak(share: Share, unit: Unit, limits: Limits) -> float | None:
 
 
 def _node_checks(judged: Sequence[_Judged], limit: Limit, limits: Limits) -> Iterator[Check]:
-    found = list(node_spreads([one.unit for one in judged], limit, Sureness(limits.confidence, limits.single_value)))
+    units = [one.unit for one in judged]
+    found = list(node_spreads(units, limit, Sureness(limits.confidence, limits.single_value)))
+    for key, size, names in unmeasured(units, limit) if found else ():
+        where = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+        yield Check(
+            name=check_name(limit, key, size), limit=limit_text(limit), outcome="not_verified",
+            reason=f"{format_size(size)} was not measured on {where}", because=limit.reason,
+            collective=limit.collective, message_bytes=size, quantity=limit.quantity,
+        )  # fmt: skip
     if not found:
         yield Check(
             name=check_name(limit, None, None), limit=limit_text(limit), outcome="not_verified",

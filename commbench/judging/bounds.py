@@ -22,7 +22,7 @@ FITTED = ("latency", "plateau", "n_half")
 
 _RATES = {"GB/s": 1e9, "MB/s": 1e6, "TB/s": 1e12, "Gbit/s": 1.25e8, "Mbit/s": 1.25e5}
 _TIMES = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
-_NUMBER = r"(\d{1,15}(?:\.\d{1,15})?)"
+_NUMBER = r"([0-9]{1,15}(?:\.[0-9]{1,15})?)"
 _RATE = re.compile(rf"{_NUMBER} ?({'|'.join(_RATES)})")
 _TIME = re.compile(rf"{_NUMBER} ?({'|'.join(_TIMES)})")
 _PERCENT = re.compile(rf"{_NUMBER} ?%")

@@ -63,14 +63,14 @@ def judge_history(limits: Limits, sweeps: Sequence[Sweep], folder: str) -> tuple
     sound = [sweep for unit in units_of(earlier) for sweep in _sound(unit, limits)]
     notes: list[str] = []
     if len(sound) < len(earlier):
-        notes.append(f"history: {len(earlier) - len(sound)} of {len(earlier)} sweeps in {folder} are not used: "
+        notes.append(f"history: {len(earlier) - len(sound)} of {len(earlier)} sweeps in {_printed(folder)} are not used: "
                      "another machine or path, wrong results, or not finished")  # fmt: skip
     units = [unit for unit in units_of([*sound, *sweeps]) if tonight & {sweep.header.sweep for sweep in unit.sweeps}]
     ours = [unit for unit in units if machine_check(unit, limits.cluster).outcome == "pass"]
     every = [(unit, series) for unit in ours for series in _all_series(unit)]
     long = [pair for pair in every if len(pair[1].nights) >= FEWEST_NIGHTS]
     notes += [
-        f"{named(series.name, unit)}: {len(series.nights)} nights, fewer than the {FEWEST_NIGHTS} that show a change"
+        f"{named(series.name, unit)}: {_nights(series)}, fewer than the {FEWEST_NIGHTS} that show a change"
         for unit, series in every
         if len(series.nights) < FEWEST_NIGHTS
     ]
@@ -101,6 +101,16 @@ def keep(sweeps: Sequence[Sweep], folder: str) -> None:
             "an accepted sweep cannot be kept", expected="a folder after --history that can be written",
             found=f"{folder}: {getattr(error, 'strerror', None) or error}", fix="name another folder",
         ) from None  # fmt: skip
+
+
+def _printed(name: str) -> str:
+    """A file's name as text: one that is no UTF-8 would fit in no document."""
+    return name.encode(errors="backslashreplace").decode()
+
+
+def _nights(series: _Series) -> str:
+    count = len(series.nights)
+    return f"{count} night{'s' if count > 1 else ''}"
 
 
 def _encoded(sweep: Sweep) -> bytes:

@@ -5,12 +5,15 @@ Format versions:
 """
 
 import tomllib
+from collections.abc import Callable
+from math import log
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
-from commbench.collectives import COLLECTIVES, collective_named
+from commbench.collectives import COLLECTIVES, collective_named, operator_named
+from commbench.dtypes import dtype_named
 from commbench.errors import UsageError
 from commbench.judging.bounds import (
     FITTED,
@@ -28,6 +31,8 @@ from commbench.sweepfile.records import Mode, Placement
 FORMAT = 1
 _LARGEST_FILE = 1 << 20  # bytes; a limits file is written by hand or holds some lines a size
 _MOST_LIMITS = 10_000
+_MOST_SIZES = 100_000  # of all limits together; more checks than this no one reads
+_FOREIGN_OPERATORS = ("mulsum",)  # of nccl-tests alone
 
 Ranks = Annotated[int, msgspec.Meta(ge=2, le=1 << 24)]
 Positive = Annotated[int, msgspec.Meta(ge=1, le=1 << 24)]
@@ -61,7 +66,7 @@ class Cluster(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     def paths(self) -> tuple[str, ...]:
         """The required paths; empty where any will do."""
         names = (self.path,) if isinstance(self.path, str) else self.path
-        return () if names == (ANY,) else names
+        return () if [name.lower() for name in names] == [ANY] else names
 
 
 class Certainty(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -177,7 +182,7 @@ def parse_limits(content: bytes, name: str = "<limits>", folder: Path = Path()) 
     if len(content) > _LARGEST_FILE:
         raise unreadable(name, f"at most {_LARGEST_FILE} bytes", "more")
     try:
-        written = tomllib.loads(content.decode())
+        written = tomllib.loads(content.decode("utf-8-sig"))  # Windows' editors begin a file with a mark
         file = msgspec.convert(written, _File)
     except (ValueError, RecursionError, msgspec.MsgspecError) as error:  # TOMLDecodeError, UnicodeDecodeError too
         raise unreadable(name, "a limits file (TOML)", " ".join(str(error).split()) or type(error).__name__) from None
@@ -186,6 +191,8 @@ def parse_limits(content: bytes, name: str = "<limits>", folder: Path = Path()) 
     _check_cluster(file.cluster, name)
     baseline = (file.baseline,) if isinstance(file.baseline, str) else file.baseline
     limits = tuple(_limit(one, f"{name}: limit {number}", file) for number, one in enumerate(file.limit, 1))
+    if sum(_count(one) for one in limits) > _MOST_SIZES:
+        raise unreadable(name, f"at most {_MOST_SIZES} sizes in all limits together", "more")
     if not baseline and any(one.bound.of == "baseline" for one in limits):
         raise unreadable(name, 'baseline = "good.jsonl", which a limit refers to', "no baseline")
     return Limits(
@@ -193,6 +200,12 @@ def parse_limits(content: bytes, name: str = "<limits>", folder: Path = Path()) 
         _between(file.certainty.confidence, 50.0, 99.9999, f"{name}: certainty.confidence"),
         _between(file.certainty.single_value, 0.01, 50.0, f"{name}: certainty.single_value"),
     )  # fmt: skip
+
+
+def _count(limit: Limit) -> float:
+    """About how many sizes a limit asks for."""
+    first, last = limit.sizes or (1, 1)
+    return 1.0 + log(last / first) / log(limit.factor)
 
 
 def _check_cluster(cluster: Cluster, name: str) -> None:
@@ -203,6 +216,8 @@ def _check_cluster(cluster: Cluster, name: str) -> None:
         raise unreadable(name, f"ranks_per_host that divide {cluster.world_size} ranks", str(per_host))
     if isinstance(cluster.path, tuple) and not cluster.path:
         raise unreadable(name, f'a path, or path = "{ANY}"', "path = []")
+    if len(cluster.paths) > 1 and ANY in (path.lower() for path in cluster.paths):
+        raise unreadable(name, f'paths, or "{ANY}" alone', str(list(cluster.paths)))
     if cluster.also_allowed and not cluster.paths:
         raise unreadable(name, "also_allowed beside a required path", f'path = "{ANY}"')
     if cluster.network is not None and cluster.network not in NETWORK_PORT:
@@ -230,12 +245,20 @@ def _limit(written: _LimitInFile, where: str, file: _File) -> Limit:
         upper=written.at_most is not None,
         tolerance=parse_percent(written.tolerance, where, 90.0) if written.tolerance else 0.0,
         reason=written.reason,
-        op=written.op,
-        dtype=written.dtype,
+        op=_known(operator_named, written.op, where) if written.op not in _FOREIGN_OPERATORS else written.op,
+        dtype=_known(dtype_named, written.dtype, where),
         placement=written.placement,
         mode=written.mode or _mode(file.cluster, where),
         launch_spread=_launch_spread(written, where),
     )
+
+
+def _known(named: Callable[[str], str], text: str | None, where: str) -> str | None:
+    """Our name of an operator or a dtype, as sweeps have it; a name that nobody knows would match nothing."""
+    try:
+        return named(text) if text is not None else None
+    except UsageError as error:
+        raise unreadable(where, error.expected, error.found) from None
 
 
 def _mode(cluster: Cluster, where: str) -> Literal["isolated", "pipelined", "graph"]:

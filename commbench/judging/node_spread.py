@@ -11,9 +11,10 @@ import numpy as np
 
 from commbench.judging.estimates import Estimate, Sureness, time_of
 from commbench.judging.limits import LaunchSpread, Limit
-from commbench.judging.units import Unit, launches_of
+from commbench.judging.units import Unit, launches_of, wanted_sizes
 from commbench.sweepfile.curves import CurveKey, Launch
 from commbench.sweepfile.records import Measurement
+from commbench.sweepfile.sets import SetKey
 
 _SHORTEST = 1e-9  # seconds; a clock that says 0 cannot tell less
 
@@ -35,18 +36,50 @@ class _Node(NamedTuple):
 
 def node_spreads(units: Sequence[Unit], limit: Limit, sure: Sureness) -> Iterator[NodeSpread]:
     """At each size that at least two nodes have, in the order of the first node's curves and sizes."""
-    for (key, size), nodes in _nodes(units, limit).items():
-        if len(nodes) >= 2:
-            yield _spread(key, size, nodes, sure, limit)
+    for some in _comparable(units):
+        for (key, size), nodes in _nodes(some, limit).items():
+            if len(nodes) >= 2:
+                yield _spread(key, size, nodes, sure, limit)
+
+
+def unmeasured(units: Sequence[Unit], limit: Limit) -> Iterator[tuple[CurveKey, int, tuple[str, ...]]]:
+    """The sizes of a limit that a node lacks, with the names of these nodes: the slowest one may be among them."""
+    for some in _comparable(units):
+        curves = [unit.curves(limit) for unit in some]
+        for key in dict.fromkeys(key for keys in curves for key in keys):
+            for size in wanted_sizes(limit):
+                names = tuple(
+                    unit.name or "any node"
+                    for unit, keys in zip(some, curves, strict=True)
+                    if key not in keys or unit.size_near(key, size) is None
+                )
+                if names:
+                    yield key, size, names
+
+
+def _comparable(units: Sequence[Unit]) -> list[list[Unit]]:
+    """Units that differ in their nodes: all, or those of each setting where a node was measured in several.
+
+    A unit whose hosts nobody states may be any node, so it is none.
+    """
+    placed = [unit for unit in units if unit.hosts is not None or unit.key.groups > 1]
+    if len({unit.hosts for unit in placed}) == len(placed):
+        return [placed]
+    settings: dict[SetKey, list[Unit]] = {}
+    for unit in placed:
+        settings.setdefault(unit.key, []).append(unit)
+    return list(settings.values())
 
 
 def _nodes(units: Sequence[Unit], limit: Limit) -> dict[tuple[CurveKey, int], list[_Node]]:
     first, last = limit.sizes or (0, 0)
+    wanted = wanted_sizes(limit)
     found: dict[tuple[CurveKey, int], list[_Node]] = {}
     for unit in units:
         for key in unit.curves(limit):
+            near = {unit.size_near(key, size) for size in wanted}
             for size, measurements in sorted(unit.points[key].items()):
-                if first <= size <= last:
+                if first <= size <= last or size in near:
                     found.setdefault((key, size), []).extend(_of_unit(unit, measurements))
     return found
 

@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         names.append("--sweep")
     parser.getgroup("commbench", "commbench: limits of a cluster").addoption(
         *names, action="append", default=[], metavar="FILE", dest="commbench_sweep",
-        help=f"a sweep file that *{_SUFFIX} files are held against; may be repeated (--sweep for short)",
+        help=f"a sweep file (or a folder of them) that *{_SUFFIX} files are held against; may be repeated (--sweep for short)",
     )  # fmt: skip
 
 
@@ -49,6 +49,7 @@ class LimitsFile(pytest.File):
         """One item a check, in the order of the file's limits."""
         from commbench.errors import CommbenchError
         from commbench.judging.acceptance import accept
+        from commbench.judging.given_files import sweep_files
         from commbench.judging.limits import read_limits
         from commbench.sweepfile.reader import read_sweeps
 
@@ -58,7 +59,7 @@ class LimitsFile(pytest.File):
             if not files:
                 yield CheckItem.from_parent(self, name="sweep", check=_nothing_measured())
                 return
-            sweeps = [sweep for file in files for sweep in read_sweeps(file)]
+            sweeps = [sweep for path in files for file in sweep_files(path) for sweep in read_sweeps(file)]
             baseline = [sweep for file in limits.baseline for sweep in read_sweeps(file)]
             checks = accept(limits, sweeps, baseline).checks
         except CommbenchError as error:

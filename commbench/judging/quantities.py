@@ -16,6 +16,7 @@ from commbench.sweepfile.curves import Curve, CurveKey, CurvePoint
 from commbench.sweepfile.records import Measurement
 
 _DRAWS = 400
+_NO_TIME = "the clock could not tell the time from 0"
 _FEWEST = 6  # samples for an interval of a spread or a gap
 
 
@@ -42,7 +43,7 @@ def at_size(
             return "one rank, so nothing crossed a bus"
         scale *= factor
     if time.value <= 0.0:
-        return "the clock could not tell the time from 0"
+        return _NO_TIME
     return time.inverse(scale)
 
 
@@ -105,6 +106,8 @@ def _spread(measurements: Sequence[Measurement], confidence: float) -> Estimate 
     found = [
         _spread_of(np.asarray(m.seconds), confidence) for m in measurements if len(m.seconds) >= 2 and any(m.seconds)
     ]
+    if any(len(m.seconds) >= 2 and np.median(m.seconds) <= 0.0 for m in measurements):
+        return _NO_TIME
     if not found:
         return "one value a size has no spread"
     return max(found, key=lambda one: one.value)
@@ -128,14 +131,14 @@ def _gap(measurements: Sequence[Measurement], confidence: float) -> Estimate | s
     """Slowest less fastest rank over the time, median over samples, of the launch where that is largest."""
     found = []
     for m in measurements:
-        if m.fastest_seconds is None or not any(m.seconds):
+        if m.fastest_seconds is None:
             continue
-        slowest = np.asarray(m.seconds)
-        gaps = (
-            (slowest - np.asarray(m.fastest_seconds)) / float(np.median(slowest))
-            if np.median(slowest) > 0.0
-            else slowest
-        )
-        interval = median_interval(gaps, confidence)
-        found.append(Estimate(float(np.median(gaps)), interval, "samples", len(gaps)))
+        slowest, fastest = np.asarray(m.seconds), np.asarray(m.fastest_seconds)
+        middle = float(np.median(slowest))
+        if middle <= 0.0:
+            return _NO_TIME
+        if (fastest > slowest).any():
+            return "the fastest rank took longer than the slowest one, so these are no times of ranks"
+        gaps = (slowest - fastest) / middle
+        found.append(Estimate(float(np.median(gaps)), median_interval(gaps, confidence), "samples", len(gaps)))
     return max(found, key=lambda one: one.value) if found else "the fastest rank's time is not known"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from commbench.errors import UsageError
 from commbench.judging.compared import SideRecord
+from commbench.judging.given_files import sweep_files
 from commbench.sweepfile.curves import curves_of
 from commbench.sweepfile.reader import Sweep, read_sweeps
 from commbench.sweepfile.sets import SweepSet, sets_of
@@ -58,7 +59,7 @@ def read_sides(paths: Sequence[str]) -> tuple[Side, ...]:
         SweepFileError: a file cannot be read.
         UsageError: fewer than two sides, or one that mixes settings.
     """
-    read = [(path, [(str(file), read_sweeps(file)) for file in _files(path)]) for path in paths]
+    read = [(path, [(str(file), read_sweeps(file)) for file in sweep_files(path)]) for path in paths]
     if len(read) == 1:
         return _split(*read[0])
     sides = [_side(path, files) for path, files in read]
@@ -81,19 +82,6 @@ def side_of(name: str, sweeps: Sequence[Sweep], files: Sequence[str] = ()) -> Si
         UsageError: they mix settings.
     """
     return _made(name, tuple(files), sweeps)
-
-
-def _files(path: str) -> list[Path]:
-    place = Path(path)
-    try:
-        folder = place.is_dir()
-        files = sorted(place.rglob("*.jsonl")) if folder else [place]
-    except (OSError, ValueError):
-        return [place]  # the reader says what is wrong with it
-    if not files:
-        raise UsageError("a folder holds no sweep files", expected=f"files named *.jsonl in {path}", found="none",
-                         fix="give the folder that -J named")  # fmt: skip
-    return files
 
 
 def _split(path: str, files: Sequence[tuple[str, tuple[Sweep, ...]]]) -> tuple[Side, ...]:

@@ -97,14 +97,15 @@ def completeness_check(unit: Unit, limits: Sequence[Limit]) -> Check:
 def is_sub_world(unit: Unit, whole: Unit) -> bool:
     """It was measured among the first ranks of the same launch (`--world-sizes`)."""
     small, large = unit.key, whole.key
-    fewer = (small.world_size or 0) < (large.world_size or 0) and (small.world_size or 0) > 1
+    fewer = 1 < (small.world_size or 0) < (large.world_size or 0)
     same = (small.label, small.tool, small.backend, small.device) == (
         large.label,
         large.tool,
         large.backend,
         large.device,
     )
-    return fewer and same and set(unit.hosts or ()) <= set(whole.hosts or ())
+    # Where no hosts are stated, nothing says that it is the same machine.
+    return fewer and same and bool(unit.hosts) and set(unit.hosts or ()) <= set(whole.hosts or ())
 
 
 def machine_text(cluster: Cluster) -> str:
@@ -128,10 +129,15 @@ def _differences(unit: Unit, cluster: Cluster) -> Iterator[str]:
         found = None if key.ranks_per_host is None else "+".join(map(str, key.ranks_per_host))
         asked = "+".join(map(str, wanted[:_NAMED])) + "+…" * (len(wanted) > _NAMED)
         yield f"{_stated(found)} ranks per host, not {asked}"
-    if key.device is None or not fnmatchcase(key.device.upper(), cluster.device.upper().replace("[", "[[]")):
+    if key.device is None or not fnmatchcase(key.device.upper(), _pattern(cluster.device.upper())):
         yield f"device {_stated(key.device)}, not {cluster.device}"
-    if cluster.backend is not None and key.backend != cluster.backend:
+    if cluster.backend is not None and (key.backend or "").lower() != cluster.backend.lower():
         yield f"backend {_stated(key.backend)}, not {cluster.backend}"
+
+
+def _pattern(device: str) -> str:
+    """For fnmatch: `*` stands for any characters, and everything else for itself."""
+    return device.replace("[", "[[]").replace("?", "[?]")
 
 
 def _stated(value: object) -> str:

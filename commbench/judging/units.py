@@ -5,13 +5,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from commbench.collectives import COLLECTIVES
+from commbench.dtypes import ELEMENT_BYTES
 from commbench.judging.limits import Limit
 from commbench.sweepfile.curves import CurveKey, Launch
 from commbench.sweepfile.reader import Sweep
 from commbench.sweepfile.records import Measurement
 from commbench.sweepfile.sets import SetKey, SweepSet, set_key
 
-_ALIGNMENT = 16  # bytes a rank: nccl-tests and we round shards to elements of at most so many
+_ALIGNMENT = 16  # bytes a rank: nccl-tests rounds shards to so many
+_ANY_ELEMENT = (1, 2, 4, 8)  # bytes, where the dtype is not stated
 _NAMED = 3
 _NO_TIME = "no time above 0"
 
@@ -69,13 +71,15 @@ class Unit:
         ]
 
     def size_near(self, key: CurveKey, size: int) -> int | None:
-        """The measured size that stands for a wanted one: equal, or that rounded to equal shards."""
+        """The measured size that stands for a wanted one: equal, or what rounding to elements and shards makes of it.
+
+        A neighbour that no rounding explains does not: 8 B and 64 B of an all_reduce are two questions.
+        """
         sizes = self.points[key]
         if size in sizes:
             return size
-        room = (self.key.world_size or 1) * _ALIGNMENT
-        nearest = min(sizes, key=lambda measured: abs(measured - size))
-        return nearest if abs(nearest - size) < room else None
+        rounded = (one for one in _rounded(size, key, self.key.world_size or 1) if one in sizes)
+        return min(rounded, key=lambda one: abs(one - size), default=None)
 
 
 def units_of(sweeps: Iterable[Sweep]) -> tuple[Unit, ...]:
@@ -101,16 +105,28 @@ def launches_of(measurements: Sequence[Measurement]) -> tuple[Launch, ...]:
     return tuple(Launch(m.sweep, m.cycle, m.seconds, m.statistic) for m in measurements)
 
 
-def wanted_sizes(limit: Limit) -> Iterator[int]:
+def wanted_sizes(limit: Limit) -> tuple[int, ...]:
     """The sizes of a limit that must have been measured: its first, every `factor` above it, and its last."""
     if limit.sizes is None:
-        return
+        return ()
     first, last = limit.sizes
+    wanted: dict[int, None] = {}
     exact = float(first)
     while exact < last:
-        yield int(exact)
+        wanted[int(exact)] = None
         exact *= limit.factor
-    yield last
+    wanted[last] = None
+    return tuple(wanted)
+
+
+def _rounded(size: int, key: CurveKey, world_size: int) -> Iterator[int]:
+    """What tools make of a size: up to equal shards (we), or down to these or to aligned ones (nccl-tests)."""
+    sharded = COLLECTIVES[key.collective].sharded
+    elements = (ELEMENT_BYTES[key.dtype],) if key.dtype in ELEMENT_BYTES else _ANY_ELEMENT
+    grains = [element * world_size for element in elements] + [_ALIGNMENT * world_size] if sharded else elements
+    for grain in grains:
+        yield size // grain * grain
+        yield -(-size // grain) * grain
 
 
 def _names(keys: Sequence[tuple[SetKey, tuple[str, ...] | None]]) -> list[str]:

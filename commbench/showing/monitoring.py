@@ -2,12 +2,15 @@
 
 from datetime import UTC, datetime
 
+from commbench.errors import CommbenchError
 from commbench.judging.judged import Acceptance, Outcome
 from commbench.showing.acceptance import verdict_line
 from commbench.showing.heading import clean
 
 NAGIOS_CODES: dict[Outcome, int] = {"pass": 0, "inconclusive": 1, "fail": 2, "not_verified": 3}
 """Nagios' OK, WARNING, CRITICAL, UNKNOWN."""
+
+NAGIOS_UNKNOWN = 3
 
 _NAGIOS_WORDS = {0: "OK", 1: "WARNING", 2: "CRITICAL", 3: "UNKNOWN"}
 _OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "inconclusive", "not_verified")
@@ -22,12 +25,24 @@ def nagios_line(result: Acceptance) -> str:
         worst = result.checks[0]
         words += f"; {worst.name}: {worst.reason}"
     values = [
-        f"'{check.name.replace(chr(39), '').replace('=', '')}'={check.measured:.6g}{_UNITS[check.unit][1]}"
+        f"'{check.name.replace(chr(39), '').replace('=', '')}'={_plain(check.measured)}{_UNITS[check.unit][1]}"
         for check in result.checks
         if check.measured is not None and check.unit is not None
     ][:_PERFORMANCE]
     line = clean(words).replace("|", "/").replace("\n", " ")
     return f"{line} | {' '.join(clean(value).replace('|', '/') for value in values)}\n" if values else f"{line}\n"
+
+
+def nagios_error(error: CommbenchError) -> str:
+    """`COMMBENCH UNKNOWN - ...` for what kept us from judging, one line."""
+    words = clean(f"COMMBENCH {_NAGIOS_WORDS[NAGIOS_UNKNOWN]} - {error.wrong}: {error.found}")
+    return " ".join(words.replace("|", "/").split()) + "\n"
+
+
+def _plain(value: float) -> str:
+    """Six digits without an exponent, which Nagios' performance data do not know."""
+    text = f"{value:.6g}"
+    return text if "e" not in text else f"{value:.15f}".rstrip("0").rstrip(".")
 
 
 def prometheus_text(result: Acceptance, finished_at: str | None) -> str:

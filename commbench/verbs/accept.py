@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from commbench.arguments import Parser
-from commbench.errors import UsageError
+from commbench.errors import CommbenchError, UsageError
 
 _MOST_LAUNCHES = 100
 
@@ -18,9 +18,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print the verdict. Returns 0 pass, 1 fail, 3 inconclusive or not verified (with --nagios 0, 2, 1, 3).
 
     Raises:
-        CommbenchError: options, a limits file that makes no sense, files that cannot be read, a launch that failed.
+        CommbenchError: options, a limits file that makes no sense, files that cannot be read, a launch that failed;
+            with --nagios that is 3 (unknown), too.
     """
     options = _parser().parse_args(argv)
+    if not options.nagios:
+        return _collected(options)
+    from commbench.showing.monitoring import NAGIOS_UNKNOWN, nagios_error
+
+    try:
+        return _collected(options)
+    except CommbenchError as error:  # Nagios reads 2 as critical, and one line of stdout
+        sys.stdout.write(nagios_error(error))
+        sys.stderr.write(f"commbench: {error}\n")
+        return NAGIOS_UNKNOWN
+
+
+def _collected(options: Any) -> int:
     # A million records are part of no cycle; looking for cycles among them takes as long as reading them.
     collecting = gc.isenabled()
     gc.disable()
@@ -58,11 +72,11 @@ def _run(options: Any) -> int:
 
         extra, notes = judge_history(limits, sweeps, options.history)
     result = accept(limits, sweeps, baseline, extra, notes)
+    _write(options, result, sweeps)
     if options.keep and result.verdict == "pass":
         from commbench.judging.history import keep
 
         keep(sweeps, options.history)
-    _write(options, result, sweeps)
     if options.nagios:
         from commbench.showing.monitoring import NAGIOS_CODES
 
@@ -71,25 +85,13 @@ def _run(options: Any) -> int:
 
 
 def _read(paths: Sequence[str]) -> list[Any]:
+    from commbench.judging.given_files import sweep_files
     from commbench.sweepfile.reader import read_sweeps
 
     if not paths:
         raise _nothing_given("sweep files", "name sweep files, or measure with --launch 'srun ...'")
-    files = [file for path in paths for file in _files(path)]
+    files = [file for path in paths for file in sweep_files(path)]
     return [sweep for file in files for sweep in read_sweeps(file)]
-
-
-def _files(path: str) -> list[Path]:
-    place = Path(path)
-    try:
-        if not place.is_dir():
-            return [place]
-        found = sorted(place.rglob("*.jsonl"))
-    except (OSError, ValueError):
-        return [place]  # the reader says what is wrong with it
-    if not found:
-        raise _nothing_given("sweep files", f"no *.jsonl in {path}")
-    return found
 
 
 def _measured(options: Any, limits: Any) -> list[Any]:
@@ -100,11 +102,7 @@ def _measured(options: Any, limits: Any) -> list[Any]:
     if options.sweeps:
         raise _nothing_given("either sweep files or --launch", f"both --launch and {options.sweeps[0]}")
     launcher, program = _launcher(options)
-    folder = Path(options.folder or tempfile.mkdtemp(prefix="commbench-accept-"))
-    if folder.exists() and any(folder.glob("*.jsonl")):
-        raise UsageError("sweep files are never overwritten", expected=f"no *.jsonl in {folder}", found="some",
-                         fix=f"commbench accept {options.limits} {folder}, or another folder after -J")  # fmt: skip
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = _empty_folder(options)
     lines = list(launch_lines(limits, launcher, program, folder, options.launches, sys.executable))
     found: list[Any] = []
     with caught() as stopped:
@@ -114,6 +112,28 @@ def _measured(options: Any, limits: Any) -> list[Any]:
             found += measured(file, line, start)
     to_stderr(f"commbench: the sweeps are in {folder}")
     return found
+
+
+def _empty_folder(options: Any) -> Path:
+    """Where the sweeps go, made before anything is started."""
+    try:
+        folder = Path(options.folder or tempfile.mkdtemp(prefix="commbench-accept-"))
+        folder.mkdir(parents=True, exist_ok=True)
+        some = any(folder.glob("*.jsonl"))
+        writable = os.access(folder, os.W_OK | os.X_OK)
+    except (OSError, ValueError) as error:
+        raise _no_folder(options.folder, getattr(error, "strerror", None) or str(error)) from None
+    if not writable:
+        raise _no_folder(options.folder, "it cannot be written to")
+    if some:
+        raise UsageError("sweep files are never overwritten", expected=f"no *.jsonl in {folder}", found="some",
+                         fix=f"commbench accept {options.limits} {folder}, or another folder after -J")  # fmt: skip
+    return folder
+
+
+def _no_folder(name: str | None, why: str) -> UsageError:
+    return UsageError("the sweeps have no place to go", expected="a folder after -J that can be made and written to",
+                      found=f"{name or tempfile.gettempdir()}: {why}", fix="name another folder")  # fmt: skip
 
 
 def _launcher(options: Any) -> tuple[Any, str]:
@@ -145,14 +165,9 @@ def _plan(options: Any, limits: Any) -> str:
 
 
 def _write(options: Any, result: Any, sweeps: Sequence[Any]) -> None:
+    """The verdict first: a file that cannot be written must not take it away."""
     from commbench.showing import acceptance, junit, monitoring
 
-    if options.junit is not None:
-        _save(options.junit, junit.to_junit(result), "--junit")
-    if options.prometheus is not None:
-        ends = [sweep.end.finished_at for sweep in sweeps if sweep.end is not None]
-        text = monitoring.prometheus_text(result, max(ends, default=None))
-        _save(options.prometheus, text.encode(), "--prometheus")
     if options.json:
         text = acceptance.to_json(result)
     elif options.markdown:
@@ -163,6 +178,12 @@ def _write(options: Any, result: Any, sweeps: Sequence[Any]) -> None:
         text = acceptance.draw(result, every=options.all)
     sys.stdout.write(text)
     sys.stdout.flush()
+    if options.junit is not None:
+        _save(options.junit, junit.to_junit(result), "--junit")
+    if options.prometheus is not None:
+        ends = [sweep.end.finished_at for sweep in sweeps if sweep.end is not None]
+        text = monitoring.prometheus_text(result, max(ends, default=None))
+        _save(options.prometheus, text.encode(), "--prometheus")
 
 
 def _save(path: str, content: bytes, option: str) -> None:
@@ -255,9 +276,10 @@ def _parser() -> Parser:
     add("--every-size", action="store_true", help="a limit for every size (default: smallest, middle, largest)")
     out = parser.add_argument_group("what comes out")
     add = out.add_argument
-    add("--json", action="store_true", help="print one JSON document instead of text")
-    add("--markdown", action="store_true", help="print a Markdown table")
-    add("--nagios", action="store_true", help="print one line, and exit with Nagios' codes (0, 1, 2, 3)")
+    form = out.add_mutually_exclusive_group().add_argument
+    form("--json", action="store_true", help="print one JSON document instead of text")
+    form("--markdown", action="store_true", help="print a Markdown table")
+    form("--nagios", action="store_true", help="print one line, and exit with Nagios' codes (0, 1, 2, 3)")
     add("--all", action="store_true", help="list every check that passed, too")
     add("--junit", metavar="FILE", help="also write JUnit XML")
     add("--prometheus", metavar="FILE", help="also write metrics for the node exporter's textfile collector")
