@@ -84,6 +84,9 @@ def _together(readings: Sequence[Reading]) -> Reading:
     claimed: set[int] = set()
     taken: list[tuple[int, int]] = []
     for reading in readings:
+        if not reading.by_line:
+            runs += reading.runs
+            continue
         mine = {line for run in reading.runs for line in _row_lines(run)}
         if mine & claimed:
             mine = set()
@@ -97,7 +100,11 @@ def _together(readings: Sequence[Reading]) -> Reading:
         own = {run.lines for run in reading.runs}
         others = [span for span in taken if span not in own]
         for reject in reading.rejects:
-            within = reject.line is not None and any(first <= reject.line <= last for first, last in others)
+            within = (
+                reading.by_line
+                and reject.line is not None
+                and any(first <= reject.line <= last for first, last in others)
+            )
             if not within:
                 rejects.setdefault((reject.line, reject.reason), reject)
     runs.sort(key=lambda run: run.lines)

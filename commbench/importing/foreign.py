@@ -144,11 +144,16 @@ class Reject(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """All that one reader made of a file."""
+    """All that one reader made of a file.
+
+    Attributes:
+        by_line: False where rows are numbered by their place in a document and not by the lines of the file.
+    """
 
     runs: tuple[Run, ...] = ()
     rejects: tuple[Reject, ...] = ()
     warnings: tuple[str, ...] = ()
+    by_line: bool = True
 
 
 class Stated(NamedTuple):

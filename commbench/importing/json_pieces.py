@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 _BARE = re.compile(r"(?<=[:,\[ ])(?:-?nan(?:\(ind\))?|[-+]?inf(?:inity)?|-?NaN|-?Infinity)(?=\s*[,}\]])", re.IGNORECASE)
+_OPENS = re.compile(r"\{|\[\s*[{\]]")  # what a launcher or a logger prints in brackets holds no object
+_OBJECT = re.compile(r"^[ \t]*\{", re.MULTILINE)
 _MOST = 1 << 30  # characters
 _ERRORS = (ValueError, RecursionError)
 
@@ -24,7 +26,7 @@ class Document(NamedTuple):
 
 
 def documents(text: str, array: str) -> Iterator[Document]:
-    """The JSON values of a file, in order.
+    """The JSON values of a file, in order; lines of other text between them are passed over.
 
     Args:
         array: the key of the list whose whole elements are saved when a document is cut.
@@ -32,6 +34,11 @@ def documents(text: str, array: str) -> Iterator[Document]:
     text = _BARE.sub("null", text)
     place = _next(text, 0)
     while place < len(text):
+        if not _OPENS.match(text, place):
+            object_below = _OBJECT.search(text, place)
+            if object_below is None:
+                return
+            place = object_below.end() - 1
         try:
             value, place = _DECODER.raw_decode(text, place)
         except _ERRORS:

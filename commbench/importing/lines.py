@@ -17,13 +17,15 @@ _ROW_OR_COMMENT = r"(?=\s*(?:#|\d+\s+\d+\s))"
 _LOGGED = (
     r"(?:\s*std(?:out|err) [FP] )?(?:\s?(?:[-|]\s)?(?:[\w.]{1,60} - )?\[?(?:INFO|DEBUG|WARNING|ERROR)\]?(?:\s-)?[: ]"
     r"(?:\s*\| [\w.:<>]{1,120} - )?)?(?!\s*$)"
+    r"(?:\d\d[OE][ +])?"  # the number of the stream in the jobs' logs of GitLab
 )
+_OPEN_MPI = r"\[([^\[\]<>]{1,120})\](?:\[[^\[\]<>]{1,120}\])?"  # the rank, and the process with tag-detailed
 # (pattern, group that names the writer or None for what tells nothing about it); tried again until none fits
 _PREFIXES = tuple(
     (re.compile(pattern), group)
     for pattern, group in (
         # Open MPI and PRRTE with a tag, with or without a time before it
-        (r"(?:\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}\s?)?\[([^\[\]<>]{1,120})\]<std(?:out|err|diag)>:", 1),
+        (rf"(?:\w{{3}} \w{{3}} [ \d]\d \d\d:\d\d:\d\d \d{{4}}\s?)?{_OPEN_MPI}<std(?:out|err|diag)>:", 1),
         # MPICH and Intel MPI with -prepend-rank
         (r"\[(\d{1,7})\](?=\s|#|$)", 1),
         # srun --label
@@ -37,7 +39,10 @@ _PREFIXES = tuple(
         (r"\[(pod/[^\s\]]{1,200})\]\s", 1),
         (r"([\w./-]{1,80}[-_]\d{1,5}) +\| ", 1),
         # times of log shippers, with the tag of a container runtime or the level of a logger
-        (rf"\[?\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?\]?[:,]?\s{_LOGGED}", None),
+        (
+            rf"\[?\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?\]?[:,]?\s{_LOGGED}",
+            None,
+        ),
         (r"\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?:?\s(?!\s*$)", None),
         (r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d ([\w.-]{1,80}) [\w./-]{1,80}(?:\[\d+\])?: ", 1),
         # quoted in a mail or an issue
@@ -57,8 +62,13 @@ _PREFIXES = tuple(
         # pdsh and clush, and a host name in brackets: only before what is surely a table
         (rf"([A-Za-z][\w.-]{{0,80}}):{_ROW_OR_COMMENT}", 1),
         (rf"\[([A-Za-z][\w.@-]{{0,80}})\]:?{_ROW_OR_COMMENT}", 1),
+        (rf"(\d{{1,3}}(?:\.\d{{1,3}}){{3}}(?::\d{{1,6}})?):{_ROW_OR_COMMENT}", 1),
+        # stern: pod and container
+        (rf"([a-z0-9][a-z0-9.]{{0,60}}-[a-z0-9.-]{{1,80}} [a-z0-9][a-z0-9-]{{0,60}}) {_ROW_OR_COMMENT}", 1),
     )
 )
+_TAGGED = re.compile(rf"([A-Za-z][\w.@-]{{0,80}})\t{_ROW_OR_COMMENT}")  # parallel --tag
+_QUOTED = re.compile(rf'\s*("{_ROW_OR_COMMENT}.*"),?', re.DOTALL)  # a line of a list in JSON, as ansible prints it
 _NUMBERED = (  # (what stands before a line, whether every line has one)
     (re.compile(r"(?:[\w./-]{1,200}[.]\w{1,10}:)?(\d{1,9}):"), False),  # grep -n, grep -Hn
     (re.compile(r" {0,8}(\d{1,9})\t"), True),  # cat -n
@@ -79,11 +89,15 @@ def normalised(raw: str) -> tuple[str, str]:
         writer = ""
     if "\x1b" in text:
         text = _COLOUR.sub("", text)
+    if "\t" in text and (tagged := _TAGGED.match(text)):
+        writer, text = tagged[1], text[tagged.end() :]
     if "\b" in text or "\t" in text:
         text = text.replace("\b", "").replace("\t", " ")
     text = text.removeprefix("\ufeff")
     if not text or text[0] == "#" or (":" not in text and text[10:11] != "." and text.lstrip()[:1].isdigit()):
         return writer, text  # a comment or a row: wrappers before a digit have a colon, or are a time since 1970
+    if '"' in text and (quoted := _QUOTED.fullmatch(text)):
+        return writer, _string(quoted[1])
     streams = [writer] if writer else []
     for _ in range(_MANY):
         for pattern, group in _PREFIXES:
@@ -96,6 +110,14 @@ def normalised(raw: str) -> tuple[str, str]:
         else:
             break
     return " ".join(streams), text
+
+
+def _string(quoted: str) -> str:
+    """A string of JSON; as it stands where it is none."""
+    try:
+        return msgspec.json.decode(quoted, type=str)
+    except (msgspec.MsgspecError, UnicodeError):
+        return quoted
 
 
 def _unwrapped(text: str) -> tuple[str, str]:

@@ -179,3 +179,22 @@ def test_a_field_of_more_ranks_than_there_are_is_no_number_of_ranks() -> None:
     """A sweep file could not hold it."""
     found = _read(json.dumps({"num_procs": 10**40, "stdout": OSU}))
     assert [run.world_size for run in found.runs] == [None]
+
+
+def _nccl_json(results: int) -> str:
+    rows = [
+        {"size": 4 << k, "count": 1 << k, "type": "float", "redop": "sum", "root": "-1",
+         "out_of_place": {"time": 20.0, "alg_bw": (4 << k) / 2e4, "bus_bw": (4 << k) / 2e4, "nwrong": 0.0}}
+        for k in range(results)
+    ]  # fmt: skip
+    whole = {"version": 3, "args": ["all_reduce_perf"], "nccl_version": 22904, "config": {}, "results": rows}
+    end = {"out_of_bounds": {"count": 0, "okay": "true"}, "end_time": "2026-07-10 09:00:03"}
+    return json.dumps({**whole, **end}) + "\n"
+
+
+def test_a_json_beside_text_is_read_and_takes_no_lines_from_it() -> None:
+    """Its rows are numbered by their place in it, which is no line of the file."""
+    for text in (OSU + _nccl_json(9), _nccl_json(9) + OSU, "started\n" + OSU + "[a, b]\n" + _nccl_json(9) + "done\n"):
+        found = _read(text)
+        assert sorted((run.tool, len(run.rows)) for run in found.runs) == [("nccl-tests", 9), ("osu", 2)]
+        assert found.rejects == ()

@@ -24,6 +24,7 @@ MARKS = ('"nccl_version"', '"results"')
 
 _LAYOUT = Layout(("size", "count", "type", "redop", "root"), ("time", "algbw", "busbw", "#wrong"), ("out", "in"))
 _CPU_LAYOUT = replace(_LAYOUT, columns=("cputime", "algbw", "busbw", "#wrong"))
+_KEYS = frozenset({"results", "config", "nccl_version"})
 _HALF = 5.1e-7  # the tool prints six decimals
 _MOST_GPUS = 4096  # of one process
 STATISTICS = {"0": "rank 0", "1": "mean over ranks", "2": "minimum over ranks", "3": "maximum over ranks"}
@@ -34,9 +35,8 @@ _ARGUMENT = re.compile(
 
 
 def recognises(lines: Sequence[Line]) -> bool:
-    """Whether the file is such a document: it begins with one, and names its results."""
-    first = next((line.text.lstrip() for line in lines if line.text.strip()), "")
-    if first[:1] not in ("{", "["):
+    """Whether the file holds such a document, alone or beside a text log: an object that names its results."""
+    if not any(line.text.lstrip()[:1] in ("{", "[") for line in lines):
         return False
     text = "\n".join(line.text for line in lines)
     return '"results"' in text and ('"nccl_version"' in text or '"out_of_place"' in text or '"config"' in text)
@@ -53,6 +53,7 @@ def read_document(text: str, stated: Stated = NOTHING_STATED) -> Reading:
     rejects: list[Reject] = []
     warnings: list[str] = []
     found = [one for document in documents(text, "results") for one in _objects(document)]
+    found = [one for one in found if one.cut or _KEYS & one.value.keys()] or found  # a log shipper's objects beside it
     for document in found:
         reading = _read(document, stated)
         runs += reading.runs
@@ -60,7 +61,7 @@ def read_document(text: str, stated: Stated = NOTHING_STATED) -> Reading:
         warnings += reading.warnings
     if not found:
         rejects.append(Reject(None, "the JSON is no object with results"))
-    return Reading(tuple(runs), tuple(rejects), tuple(warnings))
+    return Reading(tuple(runs), tuple(rejects), tuple(warnings), by_line=False)
 
 
 def _objects(document: Document) -> list[Document]:
@@ -144,8 +145,12 @@ def _devices(config: Mapping[str, Any]) -> list[Device]:
         each *= count if isinstance(count, int) and 0 < count <= _MOST_GPUS else 1
     if each > _MOST_GPUS:
         return []
+    entries = _sequence(config.get("devices"))
+    listed = {rank for entry in entries if isinstance(rank := _mapping(entry).get("rank"), int)}
+    if any(rank + gpu in listed for rank in listed for gpu in range(1, each)):
+        each = 1  # every GPU has an entry of its own here
     devices = []
-    for entry in _sequence(config.get("devices")):
+    for entry in entries:
         entry = _mapping(entry)
         rank, group = entry.get("rank"), entry.get("group", 0)
         if not (isinstance(rank, int) and isinstance(group, int) and 0 <= rank < 1 << 22 and 0 <= group < 1 << 22):

@@ -58,6 +58,9 @@ def prove(rows: RowTable, evidence: Evidence) -> Proof:
     listed = evidence.listed or (None if evidence.counted else evidence.stated_ranks)
     possible = _possible(rows, evidence, ratio, 1 if high < 0.3 and low == 0.0 else listed)
     fitting = [name for name in possible if _fits(name, low, high, listed, evidence.at_least)]
+    if not fitting and evidence.listed is None:  # what the user states rules out no collective that the rows prove
+        listed = None
+        fitting = [name for name in possible if _fits(name, low, high, None, evidence.at_least)]
     collective, basis, notes = _collective(evidence, fitting, (low, high), listed)
     proof = Proof(collective, () if collective else tuple(fitting or possible), basis, notes=notes)
     return _with_ranks(proof, evidence, fitting if collective is None else [collective], ratio, (low, high))
@@ -194,6 +197,8 @@ def _with_ranks(
     allowed = (min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else None
     if allowed and allowed[0] < evidence.at_least <= allowed[1]:
         allowed = (evidence.at_least, allowed[1])
+    decisive = allowed is not None and allowed[1] < 1 << 22 and any(_tells_ranks(name) for name in names)
+    by_count = ratio if ratio is not None and ratio > 1 and (not names or any(map(_is_sharded, names))) else None
     notes = list(proof.notes)
 
     def tested(ranks: int, basis: str) -> Proof:
@@ -211,16 +216,19 @@ def _with_ranks(
     if evidence.counted and evidence.stated_ranks not in (None, *evidence.counted):
         notes.append(f"--world-size {evidence.stated_ranks} is not used: the log says {evidence.counted[0]} ranks")
     elif evidence.stated_ranks is not None:
-        return tested(evidence.stated_ranks, BY_USER)
+        better = _known_better(evidence.stated_ranks, allowed if decisive else None, by_count)
+        if better is None:
+            return tested(evidence.stated_ranks, BY_USER)
+        notes.append(f"--world-size {evidence.stated_ranks} is not used: {better}")
     if evidence.counted:
         fitting = [n for n in evidence.counted if allowed is None or allowed[0] <= n <= allowed[1]]
         return tested((fitting or list(evidence.counted))[0], "field")
-    decisive = allowed is not None and allowed[1] < 1 << 22 and any(_tells_ranks(name) for name in names)
     inside = [n for n in evidence.logged if allowed is None or allowed[0] <= n <= allowed[1]]
-    if ratio is not None and ratio > 1 and (not names or any(_is_sharded(name) for name in names)):
-        if allowed is None or allowed[0] <= ratio <= allowed[1]:
-            return replace(proof, world_size=ratio, world_size_basis="count + factor" if decisive else "count")
-        notes.append(f"size / count says {ratio} ranks, which the bus bandwidths do not fit{_instead(allowed)}")
+    if by_count is not None:
+        if allowed is None or allowed[0] <= by_count <= allowed[1]:
+            basis = "count + factor" if decisive else "count"
+            return replace(proof, world_size=by_count, world_size_basis=basis, notes=tuple(notes))
+        notes.append(f"size / count says {by_count} ranks, which the bus bandwidths do not fit{_instead(allowed)}")
     if len(set(inside)) == 1:
         basis = "log line + factor" if decisive else "log line"
         return replace(proof, world_size=inside[0], world_size_basis=basis, notes=tuple(notes))
@@ -229,6 +237,16 @@ def _with_ranks(
     if decisive and allowed and allowed[0] == allowed[1]:
         return replace(proof, world_size=allowed[0], world_size_basis="factor", notes=tuple(notes))
     return replace(proof, world_size_range=allowed if decisive else None, notes=tuple(notes))
+
+
+def _known_better(stated: int, allowed: tuple[int, int] | None, by_count: int | None) -> str | None:
+    """What the rows say about the ranks where it is not what the user states; None where they allow it."""
+    if by_count not in (None, stated) and (allowed is None or allowed[0] <= by_count <= allowed[1]):
+        return f"size / count says {by_count} ranks"
+    if allowed is not None and not allowed[0] <= stated <= allowed[1]:
+        low, high = allowed
+        return f"the bus bandwidths fit {low if low == high else f'{low} to {high}'} ranks"
+    return None
 
 
 def _tells_ranks(name: str) -> bool:

@@ -39,6 +39,7 @@ class RowTable(Sequence[Row]):
         self._whole = array("q")  # of each row line, size, count, wrong, cycle, kind
         self._placements = bytearray()
         self._figures = array("d")  # of each row the six that Figures begins with
+        self.times_are_wall = True
         self._algbw_range: tuple[Floats, Floats] | None = None  # until the rows change
 
     def kind_number(self, kind: Kind) -> int:
@@ -244,7 +245,13 @@ class RowTable(Sequence[Row]):
 
     @property
     def algbw_range(self) -> tuple[Floats, Floats]:
-        """The smallest and largest size / time (GB/s) of each row that its printed time allows."""
+        """The smallest and largest size / time (GB/s) of each row that its printed time allows.
+
+        Where the printed time is not that of the bandwidths, it is what their own rounding allows.
+        """
+        if not self.times_are_wall:
+            printed, half = self.column("algbw"), self.column("algbw_half")
+            return printed - half, printed + half
         if self._algbw_range is None:
             seconds, half, size = self.column("seconds"), self.column("seconds_half"), self.column("size")
             with np.errstate(all="ignore"):

@@ -80,7 +80,7 @@ def _empty(table: Table) -> Iterator[Reject]:
 
 def _failures(banner: Banner) -> Iterator[Reject]:
     for line, words in banner.failures[:20]:
-        yield Reject(line, f"the program failed: {words}")
+        yield Reject(line or None, f"the program failed: {words}")
 
 
 def _runs_of(table: Table, layout: Layout, stated: Stated, logged: set[int]) -> tuple[list[Run], list[Reject]]:
@@ -121,6 +121,8 @@ def _runs_of(table: Table, layout: Layout, stated: Stated, logged: set[int]) -> 
             rejects.append(Reject(run.lines[1], f"{words}: rows are missing or it is another's"))
         elif run.complete is False and not rejects:
             rejects.append(Reject(run.lines[1], f"the log ends here without the tool's footer: {run.reason}"))
+    if copies < 2 and (more := max(len(banner.averages), len(banner.out_of_bounds)) - 1) > 0:
+        rejects.append(Reject(runs[-1].lines[1], f"{more} more footers stand below one table: rows are missing"))
     rejects += _failures(banner)
     return runs, rejects
 
@@ -178,6 +180,7 @@ def _run(
 ) -> Run:
     banner = table.banner
     footer = footer_of(table, rows, copies)
+    rows.times_are_wall = "cputime" not in layout.columns
     unit_notes = convert_units(rows, layout)
     devices = distinct(banner)
     proof = prove(rows, _evidence(banner, layout, devices, stated, logged))

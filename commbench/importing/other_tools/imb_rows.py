@@ -22,8 +22,9 @@ def take(
     size = whole(words[0]) if columns[0] == "#bytes" else 0
     if size is None:
         return "#bytes is no whole number"
-    if len(words) > 1 and words[1].startswith(_FAILURES):
-        collected.leave_out(line.number, collected.whole(size) or 0, " ".join(words[1:]))
+    failed = next((place for place in (1, 2) if words[place:] and words[place].startswith(_FAILURES)), None)
+    if failed is not None:  # in place of the repetitions, or behind them
+        collected.leave_out(line.number, collected.whole(size) or 0, " ".join(words[failed:]))
         return None
     if len(words) == len(columns) + 1 and "defects" not in columns:
         columns = (*columns, "defects")  # builds that check, under the header of those that do not

@@ -214,6 +214,30 @@ def test_rccl_is_recognised_by_its_event_time() -> None:
     assert run.rows[0].reported["hip_event_time"] == 19.5
 
 
+def test_a_file_that_lists_every_gpu_counts_none_twice() -> None:
+    """The tool names the first GPU of each process; where an entry stands for each, they are all there are."""
+    whole = document()
+    whole["config"]["devices"] = [{"rank": rank, "group": 0, "pid": 10, "hostname": "host0"} for rank in range(4)]
+    run = run_of(whole)
+    assert (run.world_size, run.notes) == (4, ())
+
+
+def test_cpu_times_contradict_no_bandwidth() -> None:
+    """-C: the bandwidths are those of the wall time, and still prove the ranks."""
+    whole = document()
+    for result in whole["results"]:
+        for name in ("out_of_place", "in_place"):
+            result[name] = {"cpu_time": 3.5, **{key: v for key, v in result[name].items() if key != "time"}}
+    run = run_of(whole)
+    assert [note for note in run.notes if "fit" in note or "busbw" in note] == []
+    assert not any(row.notes for row in run.rows)
+
+
+def test_an_error_of_the_tool_stands_in_no_line() -> None:
+    """A reject has the line where it stands, or none."""
+    assert [reject.line for reject in read(document(errors=["unhandled system error"])).rejects][:1] == [None]
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -279,6 +279,32 @@ def test_a_statement_that_the_rows_contradict_is_said() -> None:
     assert any("do not fit" in note for note in run.notes)
 
 
+@pytest.mark.parametrize(
+    ("printer", "stated", "known", "words"),
+    [
+        (Printer(generation="C1"), 16, (8, "factor"), "the bus bandwidths fit 8 ranks"),
+        (Printer("all_gather", generation="C1"), 16, (8, "count + factor"), "size / count says 8 ranks"),
+        (Printer(ranks=1024, generation="C1"), 512, (None, None), "the bus bandwidths fit 10"),
+    ],
+)
+def test_ranks_that_the_rows_know_better_are_not_the_stated_ones(
+    printer: Printer, stated: int, known: tuple[int | None, str | None], words: str
+) -> None:
+    """--world-size fills what the log leaves open; it replaces nothing and rules out no collective."""
+    rows = points([1 << k for k in range(14, 31, 2)])
+    (run,) = read(printer.log(rows, devices=False), stated=Stated(stated)).runs
+    assert (run.world_size, run.world_size_basis) == known
+    assert run.collective == printer.collective
+    assert any(note.startswith(f"--world-size {stated} is not used: {words}") for note in run.notes)
+
+
+def test_ranks_that_the_rows_allow_are_the_stated_ones() -> None:
+    """Two decimals of a bandwidth do not tell 1024 ranks from 1023."""
+    text = Printer(ranks=1024, generation="C1").log(points([1 << k for k in range(14, 31, 2)]), devices=False)
+    (run,) = read(text, stated=Stated(1024)).runs
+    assert (run.world_size, run.world_size_basis, run.notes) == (1024, "stated by the user", ())
+
+
 @pytest.mark.parametrize("lines", [HEAD, FOOT, [*HEAD, *FOOT], ["# Avg bus bandwidth    : 3"]])
 def test_a_log_without_rows_is_a_reject(lines: list[str]) -> None:
     """Not an average of 0, not an empty run."""
@@ -297,3 +323,15 @@ def test_in_place_first_is_read_as_such() -> None:
         ("in", round(ROWS[0].in_us, 2)), ("out", round(ROWS[0].out_us, 2))
     ]  # fmt: skip
     assert run.collective is None
+
+
+def test_mscclpp_prints_one_side_only_where_the_other_is_not_run() -> None:
+    """The blanks behind its rows are lost with the line end, and no row is cut."""
+    names = "#       size         count     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong"
+    rows = [" ".join([*w[:2], *w[9:13]]) for w in (row.split() for row in BODY)]
+    head = ["# mscclpp-test kernel num: 3", "#     in-place     out-of-place", names]
+    found = read(*head, *rows, "# Out of bounds values : 0 OK")
+    assert not found.rejects
+    assert found.runs[0].complete
+    both = [" ".join([*w[:2], *w[9:13], *w[5:9]]) for w in (row.split() for row in BODY)]
+    assert [reject.line for reject in read(*head, *both[:3], rows[3]).rejects] == [7]

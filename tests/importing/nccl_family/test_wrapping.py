@@ -50,6 +50,8 @@ PREFIXES = [
     "INFO:root:", "2026-03-03 10:11:12,123 - nccl - INFO - ",
     "2026-03-03 10:11:12.123 | INFO     | __main__:run:12 - ",
     "I0303 10:11:12.123456 4711 runner.py:88] ", "Mar 03 10:11:12 ", "1772532672.123 ", "[proxy:0:0@node1] ",
+    "[1,0][gpu-node:4711]<stdout>: ", "10.0.0.4: ", "10.0.0.4:0: ", "nccl-launcher-x7k2p launcher ", "node-1\t",
+    "2026-03-03T10:11:12.123456Z 01O ", "2026-03-03T10:11:12.123456Z 01O+",
     "node[0]: ", "node-1.example.com 0: ", "> ", ">> ", "    ", "\x1b[32m", "\x1b[0;1m0: ",
 ]  # fmt: skip
 
@@ -77,6 +79,7 @@ WRAPPINGS: dict[str, Callable[[str], str | bytes]] = {
     "progress bar before rows": lambda log: log.replace("\n        1024", "\n 50% |###   |\r        1024"),
     "docker": lambda log: "\n".join(json.dumps({"log": line + "\n", "stream": "stdout"}) for line in log.split("\n")),
     "cloud": lambda log: "\n".join(json.dumps({"textPayload": line, "severity": "INFO"}) for line in log.split("\n")),
+    "ansible": lambda log: "lines: [\n" + ",\n".join(f"    {json.dumps(line)}" for line in log.split("\n")) + "\n]",
     "colours within": lambda log: log.replace("float", "\x1b[31mfloat\x1b[0m"),
 }
 

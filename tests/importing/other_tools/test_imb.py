@@ -1,7 +1,7 @@
 """Tables of the Intel MPI Benchmarks."""
 
 from commbench.importing.other_tools import imb
-from tests.importing.logs import noticed, points, reading, refused
+from tests.importing.logs import FOLDER, noticed, points, reading, refused
 
 LOG = "invented/imb-2021.7.log"
 OLD = "invented/imb-3.2-old-megabytes-multi.log"
@@ -25,6 +25,13 @@ def test_a_row_of_0_bytes_and_one_out_of_memory_are_left_out() -> None:
     """Neither is a measurement; the second says why in IMB's words."""
     run = reading(imb, LOG).runs[1]
     assert [(point.line, point.message_bytes) for point in run.left_out] == [(31, 0), (33, 2 << 20)]
+    assert run.left_out[1].reason.startswith("out-of-mem.; needed X= 1.500 GB")
+
+
+def test_a_failure_behind_the_repetitions_is_left_out_too() -> None:
+    """Versions differ in whether the repetitions are printed before IMB's words."""
+    log = (FOLDER / LOG).read_text().replace("  out-of-mem.;", "  40  out-of-mem.;")
+    run = reading(imb, log).runs[1]
     assert run.left_out[1].reason.startswith("out-of-mem.; needed X= 1.500 GB")
 
 
