@@ -63,8 +63,8 @@ def judge_history(limits: Limits, sweeps: Sequence[Sweep], folder: str) -> tuple
     sound = [sweep for unit in units_of(earlier) for sweep in _sound(unit, limits)]
     notes: list[str] = []
     if len(sound) < len(earlier):
-        notes.append(f"history: {len(earlier) - len(sound)} of {len(earlier)} sweeps in {_printed(folder)} are not used: "
-                     "another machine or path, wrong results, or not finished")  # fmt: skip
+        unused = f"{len(earlier) - len(sound)} of {len(earlier)} sweeps in {_printed(folder)}"
+        notes.append(f"history: {unused} are not used: another machine or path, wrong results, or not finished")
     units = [unit for unit in units_of([*sound, *sweeps]) if tonight & {sweep.header.sweep for sweep in unit.sweeps}]
     ours = [unit for unit in units if machine_check(unit, limits.cluster).outcome == "pass"]
     every = [(unit, series) for unit in ours for series in _all_series(unit)]

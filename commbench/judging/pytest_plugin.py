@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         names.append("--sweep")
     parser.getgroup("commbench", "commbench: limits of a cluster").addoption(
         *names, action="append", default=[], metavar="FILE", dest="commbench_sweep",
-        help=f"a sweep file (or a folder of them) that *{_SUFFIX} files are held against; may be repeated (--sweep for short)",
+        help=f"sweeps (a file or a folder) that *{_SUFFIX} files are held against; may be repeated (--sweep for short)",
     )  # fmt: skip
 
 

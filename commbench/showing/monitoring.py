@@ -42,7 +42,7 @@ def nagios_error(error: CommbenchError) -> str:
 def _plain(value: float) -> str:
     """Six digits without an exponent, which Nagios' performance data do not know."""
     text = f"{value:.6g}"
-    return text if "e" not in text else f"{value:.15f}".rstrip("0").rstrip(".")
+    return text if "e" not in text else f"{float(text):.15f}".rstrip("0").rstrip(".")
 
 
 def prometheus_text(result: Acceptance, finished_at: str | None) -> str:

@@ -1,6 +1,8 @@
 """`commbench accept`: exit codes, and each form in which the verdict comes out."""
 
 import json
+import os
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -75,6 +77,7 @@ def test_inconclusive_is_code_3(across: list[str]) -> None:
         [NVLINK, TWO_H200],
         [TWO_H200, TWO_H200],
         [TWO_H200, NVLINK, "--keep"],
+        [TWO_H200, NVLINK, "--json", "--markdown"],
         [TWO_H200, NVLINK, "--junit", "/none/x.xml"],
         [TWO_H200, NVLINK, "--history", TWO_H200],
         [TWO_H200, NVLINK, "--launch", "torchrun"],
@@ -180,3 +183,35 @@ def test_a_launch_is_measured_and_judged(tmp_path: Path) -> None:
     assert main(line) == 0
     assert main(["accept", str(limits), str(tmp_path / "out")]) == 0
     assert main(line) == 2  # never over the files of an earlier run
+
+
+def test_a_verdict_is_printed_although_a_file_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["accept", TWO_H200, NVLINK, "--junit", "/none/x.xml"]) == 2
+    assert capsys.readouterr().out.startswith("verdict  pass")
+
+
+def test_nagios_hears_that_nothing_could_be_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    """A missing file is unknown (3), and never critical (2)."""
+    assert main(["accept", TWO_H200, "none.jsonl", "--nagios"]) == 3
+    found = capsys.readouterr().out
+    assert (found.startswith("COMMBENCH UNKNOWN - "), found.count("\n")) == (True, 1)
+
+
+def test_values_for_nagios_have_no_exponent(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["accept", TWO_H200, HOST, "--nagios"])
+    values = capsys.readouterr().out.partition("|")[2]
+    assert re.findall(r"'=([^ \n]+)", values) == re.findall(r"'=(-?[0-9]+(?:\.[0-9]+)?s?)(?= |\n)", values)
+
+
+@pytest.mark.parametrize("place", ["file", "file/below"])
+def test_a_folder_that_cannot_be_made_is_a_mistake(place: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    line = ["accept", TWO_H200, "--launch", "torchrun --standalone --nproc-per-node 2", "-J", str(tmp_path / place)]
+    assert main(line) == 2
+
+
+def test_a_history_whose_name_is_no_text_fits_in_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / os.fsdecode(b"\xff")
+    folder.mkdir()
+    (folder / "host.jsonl").write_bytes(Path(HOST).read_bytes())
+    assert "not used" in document([TWO_H200, NVLINK, "--history", str(folder)], capsys)["notes"][0]

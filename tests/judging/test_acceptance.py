@@ -1,6 +1,7 @@
 """Verdicts on sweeps of a known law: what passes, what fails, and what nobody can tell."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -324,3 +325,113 @@ def test_groups_of_one_sweep_are_nodes() -> None:
     result = judged(text, Sweep(one.header, measurements, end=one.end))
     assert result.verdict == "fail"
     assert "group 1 (ranks 2 to 3)" in check(result, "all_reduce sum").reason
+
+
+SIXTEEN = CLUSTER.replace("world_size = 2", "world_size = 16").replace("ranks_per_host = 2", "ranks_per_host = 16")
+
+
+@pytest.mark.parametrize(
+    ("collective", "measured", "stands"),
+    [
+        ("all_reduce", 128, False),  # a neighbour
+        ("all_gather", 64, True),  # 8 B rounded up to one float a rank
+        ("all_gather", 128, False),
+    ],
+)
+def test_only_a_size_that_rounding_makes_of_it_stands_for_another(collective: str, measured: int, stands: bool) -> None:
+    text = (SIXTEEN + limit("time", "1 s", size="8", word="at_most")).replace("all_reduce", collective)
+    one = sweep("a", sizes=(measured,), collectives=(collective,), world_size=16, ranks_per_host=(16,))
+    assert judged(text, one).verdict == ("pass" if stands else "not_verified")
+
+
+def test_sweeps_that_only_share_an_id_are_both_judged() -> None:
+    assert judged(limits_text(), sweep("a"), changed(sweep("a"), correct=False, wrong=3)).verdict == "fail"
+
+
+def test_a_copy_from_before_a_resume_is_no_second_sweep() -> None:
+    """The file as it was when the run had been killed, beside the whole one."""
+    whole = sweep("a")
+    earlier = replace(whole, measurements=whole.measurements[:-3], end=None)
+    assert judged(limits_text(), earlier, whole).verdict == "pass"
+
+
+def test_wrong_data_among_fewer_ranks_fails() -> None:
+    text = limits_text(world_size="4", ranks_per_host="4")
+    fewer = changed(sweep("a", seed=1), correct=False, wrong=1)
+    assert judged(text, sweep("a", world_size=4, ranks_per_host=(4,)), fewer).verdict == "fail"
+
+
+def test_fewer_ranks_on_hosts_that_nobody_states_are_another_machine() -> None:
+    text = limits_text(world_size="4", ranks_per_host="4")
+    fewer = sweep("a", seed=1, environment={"hosts": None})
+    assert judged(text, sweep("a", world_size=4, ranks_per_host=(4,)), fewer).verdict == "not_verified"
+
+
+@pytest.mark.parametrize("quantity", ["spread", "gap"])
+def test_a_clock_that_says_0_shows_neither_spread_nor_gap(quantity: str) -> None:
+    one = changed(sweep("a"), seconds=(0.0,) * 8 + (1e-3,), fastest_seconds=(0.0,) * 9)
+    assert judged(CLUSTER + limit(quantity, "5 %", word="at_most"), one).verdict == "not_verified"
+
+
+def test_a_fastest_rank_that_took_longest_is_no_gap() -> None:
+    one = changed(sweep("a"), seconds=(1e-3,) * 9, fastest_seconds=(2e-3,) * 9)
+    assert judged(CLUSTER + limit("gap", "5 %", word="at_most"), one).verdict == "not_verified"
+
+
+def test_a_node_that_lacks_a_size_is_not_verified() -> None:
+    one, two, three = nodes(1.0)[:3]
+    cut = replace(three, measurements=three.measurements[:-1])
+    result = judged(CLUSTER + limit("node_spread", "50 %", word="at_most"), one, two, cut)
+    assert (result.verdict, "2 MiB was not measured on node2" in str(result.checks)) == ("not_verified", True)
+
+
+def test_a_range_of_node_spread_asks_for_each_of_its_sizes() -> None:
+    text = (CLUSTER + limit("node_spread", "50 %", word="at_most")).replace('size = "2M"', 'sizes = "2M..4M"')
+    result = judged(text, *nodes(1.0))
+    assert (result.verdict, "4 MiB was not measured on node0" in str(result.checks)) == ("not_verified", True)
+
+
+@pytest.mark.parametrize("hosts", [["a"], None])
+def test_two_settings_of_one_host_are_not_two_nodes(hosts: list[str] | None) -> None:
+    text = CLUSTER + limit("node_spread", "50 %", word="at_most")
+    both = [sweep(name, environment={"hosts": hosts}) for name in ("a", "b")]
+    assert judged(text, *both).verdict == "not_verified"
+
+
+@pytest.mark.parametrize("quantity", ["busbw", "plateau"])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda one: replace(one, end=None),
+        lambda one: replace(one, voids=(Void(sweep=one.header.sweep, reason="fell back"),)),
+        lambda one: changed(one, correct=None),
+        lambda one: changed(one, correct=False, wrong=1),
+        lambda one: sweep("good", proved=("tcp",)),
+        lambda one: sweep("good", proved=None),
+    ],
+)
+def test_a_baseline_that_would_not_pass_is_none(quantity: str, spoil: Callable[[Sweep], Sweep]) -> None:
+    text = 'baseline = "good.jsonl"\n' + CLUSTER + limit(quantity, "90 % of baseline")
+    text = text if quantity == "busbw" else text.replace('size = "2M"\n', "").replace('\nsize = "2M"', "")
+    limits = parse_limits(text.encode())
+    assert accept(limits, [sweep("a")], [sweep("good")]).verdict == "pass"
+    assert accept(limits, [sweep("a")], [spoil(sweep("good"))]).verdict == "not_verified"
+
+
+def test_a_node_is_held_against_the_baseline_of_its_own() -> None:
+    text = 'baseline = "good.jsonl"\n' + CLUSTER + limit("busbw", "90 % of baseline")
+    good = [
+        sweep("good", seed=place, seconds=slower(factor), environment={"hosts": [f"node{place}"]})
+        for place, factor in enumerate((1.0, 2.0))
+    ]
+    tonight = sweep("a", seconds=slower(2.0), environment={"hosts": ["node1"]})
+    assert accept(parse_limits(text.encode()), [tonight], good).verdict == "pass"
+
+
+def test_a_question_mark_in_a_device_is_one() -> None:
+    assert judged(limits_text(device='"C?U"'), sweep("a")).verdict == "not_verified"
+
+
+@pytest.mark.parametrize("line", ['dtype = "fp32"', 'dtype = "float"', 'op = "SUM"', 'op = "add"'])
+def test_a_limit_knows_the_names_that_users_write(line: str) -> None:
+    assert judged(limits_text() + line, sweep("a")).verdict == "pass"

@@ -12,7 +12,7 @@ from commbench.judging.limits import parse_limits, read_limits
 from commbench.judging.starting_points import example, names, reference
 from commbench.sweepfile.reader import read_sweeps
 
-from .limits_files import limits_text
+from .limits_files import CLUSTER, TIME, limits_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HOST = read_sweeps(EXAMPLES / "h200x2-host.jsonl")
@@ -70,6 +70,10 @@ TEXT = (EXAMPLES / "two-h200.limits.toml").read_text()
         ('name = "two ranks"', 'name = "two ranks"\nname = "twice"'),
         ('name = "two ranks"', 'name = "two ranks"\nnetwork = "NDR"'),
         ("[[limit]]", "[[limits]]"),
+        ('path = "sm"', 'path = ["any", "sm"]'),
+        ('at_most = "3 ms"', 'at_most = "\u0663 ms"'),  # three, in another script
+        ('size = "2M"', 'size = "2M"\ndtype = "flaot32"'),
+        ('size = "2M"', 'size = "2M"\nop = "summ"'),
     ],
 )
 def test_what_makes_no_sense_is_refused(old: str, new: str) -> None:
@@ -176,3 +180,14 @@ def _never_accepted(content: bytes) -> None:
     except UsageError:
         return
     assert accept(limits, HOST).verdict != "pass"
+
+
+def test_a_mark_before_the_first_line_and_lines_that_end_as_on_windows_are_read() -> None:
+    text = limits_text()
+    assert parse_limits(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode()) == parse_limits(text.encode())
+
+
+def test_more_sizes_than_anybody_reads_are_refused() -> None:
+    one = TIME.replace('size = "2M"', 'sizes = "1..1T"\nfactor = 1.01').replace("{bound}", "3 ms")
+    with pytest.raises(UsageError, match="sizes in all limits together"):
+        parse_limits((CLUSTER + 50 * one).encode())

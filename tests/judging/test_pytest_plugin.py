@@ -57,3 +57,10 @@ def test_other_tests_and_another_sweep_option_are_left_alone(tmp_path: Path) -> 
     )
     code, said = run(tmp_path)
     assert (code, "1 passed" in said) == (0, True), said
+
+
+def test_a_folder_of_sweeps_is_read(tmp_path: Path) -> None:
+    (tmp_path / "sweeps").mkdir()
+    (tmp_path / "sweeps" / "nvlink.jsonl").write_bytes(Path(NVLINK).read_bytes())
+    code, said = run(tmp_path, TWO_H200, "--sweep", str(tmp_path / "sweeps"))
+    assert (code, "22 passed" in said) == (0, True)
