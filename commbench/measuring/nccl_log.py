@@ -11,9 +11,9 @@ from collections.abc import MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_VIA = re.compile(r": (\d+)\[[^]]*\] -> (\d+)\[[^]]*\](?: \[(?:send|receive)\])? via ([^\n]+?)\s*$", re.MULTILINE)
+_VIA = re.compile(r": (\d{1,9})\[[^]]*\] -> (\d{1,9})\[[^]]*\](?: \[(?:send|receive)\])? via ([^\n]+?)\s*$", re.MULTILINE)
 # Printed when multicast through NVSwitch is set up; `NVLS multicast support is available` only says that it could be.
-_NVLS = re.compile(r" NVLS comm 0x[0-9a-f]+ headRank (\d+) nHeads \d+")
+_NVLS = re.compile(r" NVLS comm 0x[0-9a-f]+ headRank (\d{1,9}) nHeads \d+")
 NVLS = "NVLS"
 _QUIET = ("", "WARN", "VERSION")  # levels that are raised; a user who asked for more gets it where they asked for it
 

@@ -186,7 +186,7 @@ def _figures(record: _Record) -> Figures | str:
     if not all(map(isfinite, (time, algbw, busbw))) or not 0 <= time <= 1e15:
         return "a figure is no number"
     return Figures(
-        float(f"{record['time']}e-6") if "e" not in record["time"].lower() else time / 1e6,
+        float(f"{record['time']}e-6") if re.fullmatch(r"[\d.]+", record["time"]) else time / 1e6,
         algbw, busbw, half_digit(record["time"]) * 1e-6, half_digit(record["algbw"]), half_digit(record["busbw"]),
         None if wrong is None or not isfinite(wrong) else max(0, round(min(wrong, 9e18))),
         None if wrong is None or not isfinite(wrong) else wrong == 0, None,

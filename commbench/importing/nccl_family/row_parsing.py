@@ -18,7 +18,7 @@ _DTYPES = frozenset(
     }
 )
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_GLUED = re.compile(r"(-1|N/A|\d+(?:\.\d+)?)(?=[A-Za-z]{3}|\[)")
+_GLUED = re.compile(r"(-1|N/A|\d{1,40}(?:\.\d{1,40})?)(?=[A-Za-z]{3}|\[)")
 _ROOT = re.compile(r"-?\d{1,7}")
 _WIDE_GAP = 24  # blanks that stand for a group which was not printed
 _LONGEST = 1e9  # seconds

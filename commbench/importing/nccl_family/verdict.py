@@ -1,5 +1,6 @@
 """What the lines around a table say about its rows: which format, how timed, whether whole, whether right."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from commbench.importing.nccl_family.banner import Banner
@@ -51,10 +52,14 @@ def footer_of(table: Table, rows: RowTable, copies: int) -> dict[str, Any]:
         footer["average"] = fitting[0] if fitting else averages[0]
         footer["average_is_of_these_rows"] = bool(fitting)
     if banner.out_of_bounds:
-        count, word = banner.out_of_bounds[0] if copies < 2 else max(banner.out_of_bounds)
+        count, word = banner.out_of_bounds[0] if copies < 2 else _worst(banner.out_of_bounds)
         footer["out_of_bounds"] = count
         footer["out_of_bounds_verdict"] = word
     return footer
+
+
+def _worst(footers: Sequence[tuple[int, str | None]]) -> tuple[int, str | None]:
+    return max(footers, key=lambda footer: (footer[0], footer[1] == "FAILED"))
 
 
 def judge(rows: RowTable, layout: Layout, footer: dict[str, Any]) -> list[str]:

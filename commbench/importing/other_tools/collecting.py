@@ -52,7 +52,7 @@ class Collector:
         elif message == 0 and moves:
             self.leave_out(line, 0, "a size of 0 moves nothing: it is the cost of the call")
         elif not 0 < seconds <= _LONGEST or message > LARGEST:
-            self.leave_out(line, min(message, LARGEST), "the printed time is 0 or the size beyond any memory")
+            self.leave_out(line, message, "the printed time is 0 or the size beyond any memory")
         else:
             key = (message, dtype, op, placement)
             self.rows.append(
@@ -99,7 +99,7 @@ class Collector:
 
     def leave_out(self, line: int, message_bytes: int, reason: str) -> None:
         """A point that the tool names and that is no measurement."""
-        self.left_out.append(Skipped(line, message_bytes, reason))
+        self.left_out.append(Skipped(line, min(message_bytes, LARGEST), reason))
 
     def reject(self, line: int, reason: str, matters: bool = True) -> None:
         """A line that looks like data and cannot be read."""

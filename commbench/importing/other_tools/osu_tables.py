@@ -12,7 +12,7 @@ from commbench.importing.other_tools.mpi_names import Operation, operation_named
 PROGRAM = re.compile(r"\bosu_\w+|\brun\.py\b")
 _LOGGER = re.compile(r"^\{[\w.]+:\d+\} \w+ - ")  # a Python logger, after its time
 _LIBRARIES = ("MPI", "NCCL", "RCCL", "XCCL")
-_MEASURE = re.compile(r"\s*(?:Latency|Bandwidth|Test)\b.*$")
+_MEASURE = re.compile(r"(?<!\s)\s*+(?:Latency|Bandwidth|Test)\b.*$")
 _WORLD = re.compile(r"\bworld size(?: is|:) {0,3}(\d{1,7})\b", re.IGNORECASE)
 _ABORT = re.compile(r"\b(?:data validation|MPI_ABORT|MPI_Abort|Segmentation fault|DUE TO TIME LIMIT)\b", re.IGNORECASE)
 _TITLE = re.compile(

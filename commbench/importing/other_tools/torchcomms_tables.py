@@ -81,8 +81,9 @@ def _cells(text: str, names: tuple[str, ...], separated: bool) -> Mapping[str, s
         return None
     if place and (len(words) <= place or whole(words[place]) is None):
         return None
-    # what stands behind the rate are names of devices and versions, with blanks in them
-    needed = len(names) if separated else names.index(RATE) + 1
+    # what stands behind the columns that are read are names of devices and versions, with blanks in them
+    read = (SIZE, RANKS, RATE, *TIMES)
+    needed = len(names) if separated else 1 + max(names.index(name) for name in read if name in names)
     if len(words) < needed or (len(words) > needed and needed == len(names)):
         return f"{len(words)} of {len(names)} columns: the row is cut or mixed"
     return dict(zip(names[:needed], words, strict=False))
