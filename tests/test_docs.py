@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")])
 # Options in our pages that belong to torchrun, pip, docker, make, git or another verb of ours.
 FOREIGN = {
-    *("--standalone", "--nproc-per-node", "--nnodes", "--rdzv-backend", "--rdzv-endpoint"),
+    *("--standalone", "--nproc-per-node", "--nnodes", "--rdzv-backend", "--rdzv-endpoint", "--numa-binding"),
     *("--rendezvous", "--nodes", "--format", "--help", "--version", "--map-by"),
     *("--binaries", "--launch", "--export", "--sweeps"),
     *("--example", "--make-baseline", "--false-alarms", "--detect", "--every-size", "--history", "--keep", "--junit"),

@@ -23,7 +23,7 @@ MARKS = ("Comm. Op",)  # one of them stands in any such log
 _HEADER = re.compile(r"Comm\. Op\s+Message Size\s+Count\s+(?P<names>Total .*)$")
 _LOGGER = re.compile(r"^(?:\[\w+\] )?\[\w+\.py:\d+:\w+\] \[Rank \d+\] ?")
 _OPERATION = re.compile(r"\s{0,3}(?P<operation>[a-z]\w*)(?: \| \[Caller Func: .*)?\s*$")
-_SIZE = re.compile(r"(?:^|\s{2,})(?P<size>\d[\d.]*(?:B| [KMGT]?B))(?=\s|$)(?P<rest>.*)$")
+_SIZE = re.compile(r"(?:^|(?<=\s\s))(?P<size>\d[\d.]*(?:B| [KMGT]?B))(?=\s|$)(?P<rest>.*)$")
 BLOCKS = {"all_gather", "gather", "scatter"}
 # of these the printed bandwidths say how many ranks there were: busbw is (n-1)/n of tput, whatever n calls it counts
 _TELLING = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all"}
