@@ -5,11 +5,11 @@ Prefixes tell which rank wrote a line, so they are kept as the line's stream and
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import overload
 
 import msgspec
 
+from commbench.importing.every_line import numbers_of_lines, tags_of_writers, untagged
 from commbench.importing.foreign import Line
 
 _COLOUR = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)|[()][A-Za-z0-9]|[=>78cDEHM])")
@@ -69,11 +69,6 @@ _PREFIXES = tuple(
 )
 _TAGGED = re.compile(rf"([A-Za-z][\w.@-]{{0,80}})\t{_ROW_OR_COMMENT}")  # parallel --tag
 _QUOTED = re.compile(rf'\s*("{_ROW_OR_COMMENT}.*"),?', re.DOTALL)  # a line of a list in JSON, as ansible prints it
-_NUMBERED = (  # (what stands before a line, whether every line has one)
-    (re.compile(r"(?:[\w./-]{1,200}[.]\w{1,10}:)?(\d{1,9}):"), False),  # grep -n, grep -Hn
-    (re.compile(r" {0,8}(\d{1,9})\t"), True),  # cat -n
-)
-_SAMPLE, _FEW = 3000, 5  # lines that are looked at for numbers before them, and how many there must be
 _MANY = 8  # wrappers around one line; more is an attack, not a launcher
 _STARTS = frozenset("[( \t") | frozenset("0123456789")
 _ENVELOPE_TEXT = ("log", "message", "msg", "textPayload", "line", "body", "MESSAGE")
@@ -94,22 +89,33 @@ def normalised(raw: str) -> tuple[str, str]:
     if "\b" in text or "\t" in text:
         text = text.replace("\b", "").replace("\t", " ")
     text = text.removeprefix("\ufeff")
-    if not text or text[0] == "#" or (":" not in text and text[10:11] != "." and text.lstrip()[:1].isdigit()):
-        return writer, text  # a comment or a row: wrappers before a digit have a colon, or are a time since 1970
+    if _is_bare(text):
+        return writer, text
     if '"' in text and (quoted := _QUOTED.fullmatch(text)):
         return writer, _string(quoted[1])
     streams = [writer] if writer else []
     for _ in range(_MANY):
+        behind = text[1:] if text[0] == " " else text  # the blank behind the wrapper before
         for pattern, group in _PREFIXES:
             match = pattern.match(text)
+            if match is None and behind is not text:
+                match = pattern.match(behind)
             if match and match.end():
                 if group is not None and match[group]:
                     streams.append(match[group].strip())
-                text = text[match.end() :]
+                text = match.string[match.end() :]
                 break
         else:
             break
+        if _is_bare(text):
+            break
     return " ".join(streams), text
+
+
+def _is_bare(text: str) -> bool:
+    """A comment, a row, or nothing: wrappers before a digit have a colon, or are a time since 1970."""
+    start = text.lstrip()
+    return not start or text[0] == "#" or (":" not in text and start[10:11] != "." and start[0].isdigit())
 
 
 def _string(quoted: str) -> str:
@@ -148,8 +154,9 @@ class Lines(Sequence[Line]):
         self._raw = text.split("\n") if "\n" in text or "\r" not in text else text.split("\r")
         if self._raw and not self._raw[-1]:
             self._raw.pop()
-        if number := _line_numbers(self._raw):
+        if number := numbers_of_lines(self._raw):
             self._raw = [number.sub("", raw) for raw in self._raw]
+        self._tags = tags_of_writers(self._raw)
 
     @property
     def text(self) -> str:
@@ -166,31 +173,22 @@ class Lines(Sequence[Line]):
     def __getitem__(self, index: int | slice) -> Line | Sequence[Line]:
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
-        stream, text = normalised(self._raw[index])
+        stream, text = self._normalised(self._raw[index])
         return Line((index if index >= 0 else len(self) + index) + 1, text, stream)
 
     def __iter__(self) -> Iterator[Line]:
+        read = normalised if self._tags is None else self._normalised
         for number, raw in enumerate(self._raw, 1):
             for piece in raw.split("\r") if "\r" in raw[:-1] else (raw,):
-                stream, text = normalised(piece)
+                stream, text = read(piece)
                 yield Line(number, text, stream)
 
-
-def _line_numbers(raws: Sequence[str]) -> re.Pattern[str] | None:
-    """What grep -n or cat -n put before every line; None where they did not.
-
-    Labels of ranks look the same and repeat; numbers of lines never do.
-    """
-    sample = raws[:_SAMPLE]
-    for pattern, step in _NUMBERED:
-        found = [pattern.match(raw) for raw in sample[:_FEW]]
-        if len(found) < _FEW or not all(found):
-            continue
-        numbers = [int(match[1]) if (match := pattern.match(raw)) else 0 for raw in sample]
-        gaps = [later - earlier for earlier, later in pairwise(numbers)]
-        if all(gap == 1 if step else gap > 0 for gap in gaps):
-            return pattern
-    return None
+    def _normalised(self, raw: str) -> tuple[str, str]:
+        if self._tags is None:
+            return normalised(raw)
+        writer, rest = untagged(raw, self._tags)
+        stream, text = normalised(rest)
+        return f"{writer} {stream}".strip(), text
 
 
 def is_utf16(content: bytes) -> bool:

@@ -35,9 +35,26 @@ def _alternating(*texts: str) -> str:
     [
         *("[1,0]<stdout>:", "[prterun-hostA-4711@1,0]<stdout>: ", "[0] ", "0: ", " 12: ", "[default0]:", "node1:0: "),
         *("[pod/x-0/y] ", "2026-03-03T10:11:12.123456Z ", "(head, rank=0, pid=3808) [1,0]<stdout>:", "\x1b[32m"),
+        *(
+            "hostA: ",
+            "hostA:0: ",
+            "[hostA] ",
+            "node[0]: ",
+            "10.0.0.4: ",
+            "nccl-launcher-x7k2p launcher ",
+            "hostA\t",
+            "> ",
+        ),
+        *("2026-03-03T10:11:12.123456Z 01O ", "[1,0][hostA:4711]<stdout>: ", "INFO: "),
     ],
 )
-@pytest.mark.parametrize("log", ["osu-7.4-tails.log", "imb-2021.7.log", "ds_bench.log", "param.log", "torchcomms.log"])
+@pytest.mark.parametrize(
+    "log",
+    [
+        *("osu-7.4-tails.log", "omb-py-7.4.log", "imb-2021.7.log", "ds_bench.log", "param.log", "torchcomms.log"),
+        *("deepspeed-logger-two-summaries.log", "nccom-sizes-and-average.log", "stas00.log"),
+    ],
+)
 def test_a_launchers_prefix_changes_nothing(prefix: str, log: str) -> None:
     """The same runs, from the same lines, with the same rejects."""
     text = (FOLDER / "invented" / log).read_text()
@@ -198,3 +215,16 @@ def test_a_json_beside_text_is_read_and_takes_no_lines_from_it() -> None:
         found = _read(text)
         assert sorted((run.tool, len(run.rows)) for run in found.runs) == [("nccl-tests", 9), ("osu", 2)]
         assert found.rejects == ()
+
+
+def test_hosts_before_every_line_part_two_tables() -> None:
+    """pdsh puts the host before each line, in the order in which they come."""
+    found = _read(_alternating(_behind("hostA: ", OSU), _behind("hostB: ", OTHER)))
+    assert [points(run) for run in found.runs] == [POINTS, OTHERS]
+
+
+def test_levels_of_a_logger_part_no_table() -> None:
+    """A warning between the rows is written by the same process."""
+    title, head, *rows = OSU.splitlines()
+    log = [f"INFO: {title}", f"INFO: {head}", f"INFO: {rows[0]}", f"WARNING: {rows[1]}"]
+    assert [points(run) for run in _read("\n".join(log) + "\n").runs] == [POINTS]
