@@ -76,6 +76,16 @@ _EXPECTED = {
 }
 
 
+def parse_rate(text: str) -> float:
+    """`10GB/s`, `96 Gbit/s` in bytes per second. Raises UsageError."""
+    match = _RATE.fullmatch(text.strip())
+    rate = float(match[1]) * _RATES[match[2]] if match else 0.0
+    if rate <= 0.0:
+        raise UsageError("a rate cannot be read", expected=f"a number above 0 with {', '.join(_RATES)}",
+                         found=repr(text[:200]), fix="write for example 10GB/s or 1Gbit/s")  # fmt: skip
+    return rate
+
+
 def parse_percent(text: str, where: str, most: float = 1000.0) -> float:
     """`2.5 %` as 0.025. Raises UsageError."""
     match = _PERCENT.fullmatch(text)

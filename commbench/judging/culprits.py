@@ -5,12 +5,13 @@ where its ranks are slow together, a rank where it is slow alone.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, log, log1p
 from typing import Literal, NamedTuple
 
 from commbench.judging.endpoints import Estimate, Judged, Trial, judge, lower_quarter
+from commbench.judging.expected_rate import against_expected
 
 PathKind = Literal["between", "inside"]
 Samples = tuple[Sequence[float], Sequence[float]]
@@ -20,7 +21,8 @@ FEWEST_NODES = 3  # of two nodes nobody can tell which one is slow, nor whether 
 LATE = 0.1
 """Share of a call's time by which a rank must be late to be named: less moves no bandwidth that a user would see."""
 
-_SHORTEST = 1e-9  # seconds: below any clock's resolution, so that a time of 0 has a logarithm
+_SHOWS = 0.1  # share of a test's time that its bytes must take: less is lost in how the smallest messages scatter
+_MOST_LOST = 0.25  # share of such tests: the reference comes from the fastest ones, and must not be made of them
 
 
 class PairTimes(NamedTuple):
@@ -40,15 +42,15 @@ class PairTimes(NamedTuple):
     retest: bool = False
 
     @property
-    def path_seconds(self) -> float:
-        """What the bytes took: without what the smallest message takes, too.
+    def path_seconds(self) -> float | None:
+        """What the bytes took: without what the smallest message takes, too. None where that is too little to show.
 
         Of each sample the rank counts that entered last, because it waited for nobody. Of the samples it is the lower
         quartile: other work on a host makes half of them longer long before it reaches the fastest quarter.
         """
         whole = lower_quarter(map(min, *self.seconds))
         waits = lower_quarter(map(min, *self.small)) if self.small else 0.0
-        return max(_SHORTEST, whole - waits)
+        return whole - waits if whole - waits > _SHOWS * whole else None
 
     @property
     def small_seconds(self) -> float | None:
@@ -61,14 +63,15 @@ class Finding:
     """A culprit, or something that could not be decided.
 
     Attributes:
-        kind: a node, a rank of it, or the link of two ranks.
+        kind: a node, a rank of it, the link of two ranks, or all pairs of a path, which are slower than expected.
         fault: a slow path; late, with the smallest messages, too; or wrong data.
         path: where it shows; None where that does not matter.
-        slowness: time over that of healthy pairs (1 = as fast); of late ranks 1 + lateness over the call's time.
+        slowness: time over that of healthy pairs (1 = as fast); of late ranks 1 + lateness over the call's time; of
+            all pairs time over the expected one.
         interval: 95 %.
     """
 
-    kind: Literal["node", "rank", "link"]
+    kind: Literal["node", "rank", "link", "all"]
     fault: Literal["slow", "late", "wrong"]
     path: Literal["between", "inside", "both"] | None
     ranks: tuple[int, ...]
@@ -89,6 +92,7 @@ class Verdict:
         undecided: ranks that are neither shown slow nor shown fine; more tests may tell.
         reference: seconds of a healthy pair, by path.
         without_reference: paths with nothing to compare: two nodes, or one pair.
+        untimed: paths where a message took hardly longer than the smallest one: no bandwidth shows, nobody is judged.
     """
 
     culprits: tuple[Finding, ...]
@@ -99,6 +103,7 @@ class Verdict:
     reference: dict[PathKind, float]
     scale: dict[PathKind, float]
     without_reference: tuple[PathKind, ...]
+    untimed: tuple[PathKind, ...] = ()
 
     @property
     def wants_more(self) -> bool:
@@ -112,18 +117,21 @@ class _Draft:
     open: list[Finding] = field(default_factory=list)
 
 
-def find_culprits(tests: Sequence[PairTimes], hosts: Sequence[str], tolerance: float) -> Verdict:
+def find_culprits(
+    tests: Sequence[PairTimes], hosts: Sequence[str], tolerance: float, expected: float | None = None
+) -> Verdict:
     """Name who is slow, late or wrong.
 
     Args:
         hosts: of each rank.
         tolerance: share by which a healthy path may be slower than the others.
+        expected: seconds that a healthy path should take; None where pairs are only compared with each other.
     """
-    judged = {
-        path: found
-        for path in PATHS
-        if (found := judge([_logged(test) for test in tests if test.path == path], log1p(tolerance))) is not None
+    untimed = tuple(path for path in PATHS if _untimed([test for test in tests if test.path == path]))
+    trials = {
+        path: [] if path in untimed else list(_logged(test for test in tests if test.path == path)) for path in PATHS
     }
+    judged = {path: found for path in PATHS if (found := judge(trials[path], log1p(tolerance))) is not None}
     late = {path: _lateness([test for test in tests if test.path == path], exp(found.reference))
             for path, found in judged.items()}  # fmt: skip
     draft = _Draft()
@@ -132,7 +140,16 @@ def find_culprits(tests: Sequence[PairTimes], hosts: Sequence[str], tolerance: f
         _slow(path, found, hosts, draft)
     for path, found_late in late.items():
         _late(path, found_late, hosts, draft)
-    without = tuple(path for path in judged if _without_reference(path, tests, hosts))
+    kept = (
+        []
+        if expected is None
+        else [
+            path
+            for path, found in judged.items()
+            if _as_expected(path, found, trials[path], expected, tolerance, hosts, draft)
+        ]
+    )
+    without = tuple(path for path in judged if _without_reference(path, tests, hosts) and path not in kept)
     suspects = {
         path: tuple(sorted({*_members(found, "suspect"), *(_members(late_found, "suspect") if late_found else ())}))
         for path, found in judged.items()
@@ -146,15 +163,23 @@ def find_culprits(tests: Sequence[PairTimes], hosts: Sequence[str], tolerance: f
         reference={path: exp(found.reference) for path, found in judged.items()},
         scale={path: found.scale for path, found in judged.items()},
         without_reference=without,
+        untimed=untimed,
     )  # fmt: skip
 
 
-def _logged(test: PairTimes) -> Trial:
-    return Trial(*test.ranks, log(test.path_seconds), test.retest)
+def _logged(tests: Iterable[PairTimes]) -> Iterator[Trial]:
+    """The tests that show what the bytes took."""
+    for test in tests:
+        if (seconds := test.path_seconds) is not None:
+            yield Trial(*test.ranks, log(seconds), test.retest)
 
 
 def _members(found: Judged, status: str) -> tuple[int, ...]:
     return tuple(member for member, each in found.members.items() if each.status == status)
+
+
+def _untimed(tests: Sequence[PairTimes]) -> bool:
+    return sum(test.path_seconds is None for test in tests) > _MOST_LOST * len(tests)
 
 
 def _without_reference(path: PathKind, tests: Sequence[PairTimes], hosts: Sequence[str]) -> bool:
@@ -200,6 +225,22 @@ def _unanchored(path: PathKind, found: Judged, bad: Sequence[int], hosts: Sequen
                 into.append(_finding("link", path, pair, tuple(hosts[end] for end in pair), [own]))
         else:
             draft.open.append(_finding("rank", path, [rank], (hosts[rank],), [own]))
+
+
+def _as_expected(
+    path: PathKind, found: Judged, trials: Sequence[Trial], expected: float, tolerance: float, hosts: Sequence[str],
+    draft: _Draft,
+) -> bool:  # fmt: skip
+    """Whether healthy pairs take no longer than expected; a finding where they do, or nobody can tell."""
+    held = against_expected(found, trials, log(expected), log1p(tolerance))
+    if held.status != "fine":
+        ranks = tuple(found.members)
+        finding = Finding(
+            "all", "slow", path, ranks, tuple(dict.fromkeys(hosts[rank] for rank in ranks)), exp(held.slowness),
+            (exp(held.interval[0]), exp(held.interval[1])), held.tests, sum(trial.retest for trial in trials),
+        )  # fmt: skip
+        (draft.culprits if held.status == "slow" else draft.open).append(finding)
+    return held.status == "fine"
 
 
 def _finding(
@@ -263,7 +304,7 @@ def _merged(findings: Sequence[Finding]) -> list[Finding]:
     """A rank that is slow inside its node and between nodes is one culprit."""
     merged: dict[tuple[object, ...], Finding] = {}
     for each in findings:
-        key = (each.kind, each.fault, each.ranks, each.hosts)
+        key = (each.kind, each.fault, each.ranks, each.hosts, each.path if each.kind == "all" else None)
         before = merged.get(key)
         merged[key] = each if before is None else replace(
             max(before, each, key=lambda one: one.slowness or 0.0), path="both",

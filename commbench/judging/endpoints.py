@@ -22,7 +22,7 @@ LINK_RETESTS = 4  # and no link: there are many more of them
 _FLOOR = 0.002  # tests scatter by so much at least (log): fewer than ten can agree by chance
 _MAD = 1.4826  # of a normal law: standard deviation over median absolute deviation
 _MAD_FREEDOM = 0.37  # efficiency of that estimate beside the standard deviation's
-_MEDIAN = 1.571  # pi/2: variance of a median beside a mean's
+MEDIAN_VARIANCE = 1.571  # pi/2: variance of a median beside a mean's
 
 _FAR = 3.3  # standard deviations that one healthy pair in two thousand lies off
 _APART = 2.5  # standard deviations between members that count as different at the first look
@@ -139,7 +139,7 @@ class _Bounds(NamedTuple):
 
     def error(self, tests: int) -> float:
         """Standard error of a median of so many tests against the reference."""
-        return self.scale * sqrt(min(1.0, _MEDIAN / tests) + min(1.0, _MEDIAN / self.healthy))
+        return self.scale * sqrt(min(1.0, MEDIAN_VARIANCE / tests) + min(1.0, MEDIAN_VARIANCE / self.healthy))
 
 
 def _bounds(scale: float, freedom: float, healthy: int, limit: float, questions: int) -> _Bounds:
@@ -246,7 +246,12 @@ def _scale(healthy: Sequence[float], groups: Collection[Sequence[float]]) -> tup
     if len(deviations) < 2:
         return 0.05, 1.0  # nothing is known: one test may then say little
     small = len(deviations) / (len(deviations) - 0.8)  # a median of few deviations is too small
-    return max(_FLOOR, _MAD * small * median(deviations)), max(1.0, _MAD_FREEDOM * freedom)
+    return max(_FLOOR, _MAD * small * median(deviations)), freedom_of(freedom + 1)
+
+
+def freedom_of(tests: int) -> float:
+    """Degrees of freedom of a standard deviation that a median absolute deviation of so many tests estimates."""
+    return max(1.0, _MAD_FREEDOM * (tests - 1))
 
 
 def lower_quarter(values: Iterable[float]) -> float:

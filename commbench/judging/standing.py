@@ -1,6 +1,6 @@
 """An estimate held against a bound: pass, fail, or what would decide."""
 
-from math import ceil, exp, inf, log
+from math import ceil, exp, inf, log, log2
 from typing import NamedTuple
 
 from commbench.judging.bounds import Kind, format_value
@@ -62,8 +62,11 @@ def _basis(estimate: Estimate) -> str:
 
 def _needed(estimate: Estimate, bound: float, confidence: float) -> tuple[int | None, int | None]:
     """How many more samples (or launches) make the interval end at the bound, if the value stays where it is."""
-    if estimate.interval is None or estimate.value <= 0.0 or bound <= 0.0 or estimate.basis in ("assumed", "fit"):
+    if estimate.interval is None or estimate.value <= 0.0 or bound <= 0.0 or estimate.basis == "fit":
         return None, None
+    if estimate.basis == "assumed":  # so many give an interval at all; one value may be all that a tool prints
+        fewest = ceil(1.0 - log2(1.0 - confidence))
+        return (max(1, fewest - estimate.samples), None) if estimate.samples > 1 else (None, None)
     distance = log(estimate.value / bound)
     end = estimate.interval[0] if distance > 0.0 else estimate.interval[1]
     reach = abs(log(end / estimate.value)) if end > 0.0 else inf
@@ -84,6 +87,8 @@ def _needed(estimate: Estimate, bound: float, confidence: float) -> tuple[int | 
 
 
 def _advice(estimate: Estimate, samples: int | None, launches: int | None) -> str:
+    if estimate.basis == "assumed" and samples is not None:
+        return f"at least {samples} more samples would give an interval (-n {estimate.samples + samples})"
     if estimate.basis == "assumed":
         return "measure with samples (commbench.sweep), or state certainty.single_value as you know it"
     if estimate.basis == "fit":

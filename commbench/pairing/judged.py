@@ -16,15 +16,17 @@ _GONE = re.compile(r"rank (\d+) on (\S+)")
 def judged(pairs: Pairs) -> Verdict:
     """Who is the culprit, from all tests of a run."""
     tests = [_tested(each) for each in pairs.tests]
-    return find_culprits(tests, pairs.header.hosts, pairs.header.tolerance)
+    rate = pairs.header.expected_bytes_per_second
+    expected = None if rate is None else pairs.header.message_bytes / rate
+    return find_culprits(tests, pairs.header.hosts, pairs.header.tolerance, expected)
 
 
 def _tested(each: PairRecord) -> PairTimes:
     return PairTimes(each.path, each.ranks, each.seconds, each.small_seconds, each.wrong, each.retest)
 
 
-def path_seconds(each: PairRecord) -> float:
-    """What the bytes of a message took on a pair's path (s)."""
+def path_seconds(each: PairRecord) -> float | None:
+    """What the bytes of a message took on a pair's path (s); None where that is too little to show."""
     return _tested(each).path_seconds
 
 
@@ -32,7 +34,7 @@ def outcome(pairs: Pairs, verdict: Verdict) -> Outcome:
     """Healthy only where every rank was shown to be fine."""
     if verdict.culprits or dead(pairs):
         return "culprit"
-    undecided = verdict.open or verdict.wants_more or verdict.without_reference
+    undecided = verdict.open or verdict.wants_more or verdict.without_reference or verdict.untimed
     return "could not tell" if undecided or pairs.status != "complete" or not pairs.tests else "healthy"
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from commbench.arguments import Parser
 from commbench.errors import UsageError
+from commbench.judging.bounds import parse_rate
 from commbench.measuring import options as sweep_options
 from commbench.measuring.command_line import Extras
 from commbench.units import MIB, parse_size
@@ -28,6 +29,7 @@ class PairsOptions:
         message_bytes: None for what suits the device.
         samples, warm_up: calls of each pair in each round.
         tolerance: share by which a path may be slower than the others and still is healthy.
+        expected: bytes/s that healthy pairs should carry in each direction, None to compare them with each other only.
         all_pairs: test every pair, not only O(log n) rounds.
         paths: between nodes, inside them, or both.
         sweep: what a session needs to know, as a sweep's options.
@@ -38,6 +40,7 @@ class PairsOptions:
     warm_up: int
     check: bool
     tolerance: float
+    expected: float | None
     all_pairs: bool
     paths: tuple[str, ...]
     file: Path | None
@@ -64,7 +67,8 @@ def parse(arguments: Sequence[str], program: str = "commbench.pairs", extras: Ex
     return PairsOptions(
         size // 4 * 4 if size is not None else None,
         _at_least(raw["iters"], 3, "-n"), _at_least(raw["warmup_iters"], 0, "-w"), raw["check"] != 0,
-        tolerance_of(raw["tolerance"]), raw["all_pairs"], (raw["only"],) if raw["only"] else PATHS,
+        tolerance_of(raw["tolerance"]), parse_rate(raw["expect"]) if raw["expect"] is not None else None,
+        raw["all_pairs"], (raw["only"],) if raw["only"] else PATHS,
         Path(raw["output_file"]) if raw["output_file"] else None, raw["json"],
         sweep_options.parse(_for_the_session(raw, extras), program, extras),
     )  # fmt: skip
@@ -87,6 +91,8 @@ def command_line(program: str, extras: Extras = TORCHRUN) -> Parser:
         "(default 1)")  # fmt: skip
     add("--tolerance", metavar="SHARE", default=None, help="how much slower than the others still is healthy "
         f"(default {100 * TOLERANCE:g}%%)")  # fmt: skip
+    add("--expect", metavar="RATE", help="what healthy pairs must carry in each direction, such as 10GB/s or 1Gbit/s "
+        "(default: they are compared with each other only)")  # fmt: skip
     add("--all-pairs", action="store_true", help="test every pair (n-1 rounds), which finds every slow link; default: "
         "2 log2(n) rounds, which find every slow node")  # fmt: skip
     add("--only", choices=PATHS, help="only pairs between nodes, or only pairs inside them")

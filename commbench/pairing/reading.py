@@ -76,6 +76,9 @@ def parse_pairs(content: bytes, name: str = "<bytes>") -> Pairs:
         else:
             if max(record.ranks) >= header.world_size:
                 raise _damaged(name, number, f"ranks below {header.world_size}", f"ranks {record.ranks}")
+            one_host = header.hosts[record.ranks[0]] == header.hosts[record.ranks[1]]
+            if one_host != (record.path == "inside"):
+                raise _damaged(name, number, "a path inside a host, or between two", f"{record.path} of {record.ranks}")
             tests.append(record)
     if header is None:
         raise _no_pairs_file(f"{name} holds no such record")
@@ -85,6 +88,11 @@ def parse_pairs(content: bytes, name: str = "<bytes>") -> Pairs:
 def with_tolerance(pairs: Pairs, tolerance: float) -> Pairs:
     """The same tests, to be judged with another tolerance (a share)."""
     return replace(pairs, header=msgspec.structs.replace(pairs.header, tolerance=tolerance))
+
+
+def with_expected(pairs: Pairs, rate: float) -> Pairs:
+    """The same tests, to be held against a rate (bytes/s in each direction)."""
+    return replace(pairs, header=msgspec.structs.replace(pairs.header, expected_bytes_per_second=rate))
 
 
 def _unknown(line: bytes) -> bool:

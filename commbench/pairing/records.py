@@ -19,6 +19,7 @@ class PairsHeader(msgspec.Struct, frozen=True, kw_only=True, tag_field="record",
         hosts, local_ranks: of each rank.
         tolerance: share by which a path may be slower than the others and still count as healthy.
         all_pairs: every pair was asked for, not only O(log n) rounds.
+        expected_bytes_per_second: what healthy pairs should carry in each direction; None where nobody said.
     """
 
     pairs: str
@@ -35,6 +36,7 @@ class PairsHeader(msgspec.Struct, frozen=True, kw_only=True, tag_field="record",
     collective: str = "all_reduce"
     dtype: str = "float32"
     all_pairs: bool = False
+    expected_bytes_per_second: Annotated[float, msgspec.Meta(gt=0.0, le=1e30)] | None = None
     source: dict[str, Any] = {}
     environment: dict[str, Any] = {}
 

@@ -59,7 +59,8 @@ def measure_pairs(options: PairsOptions, launched: Launched, world: World, tell:
         pairs=str(uuid.uuid4()), started_at=now(), world_size=world.size, hosts=places.hosts,
         local_ranks=tuple(places.ranks[places.node_of[rank]].index(rank) for rank in range(world.size)),
         message_bytes=options.message_bytes or (GPU_MESSAGE if on_gpu else CPU_MESSAGE), samples=options.samples,
-        tolerance=options.tolerance, all_pairs=options.all_pairs, backend=session.backend_name(),
+        tolerance=options.tolerance, expected_bytes_per_second=options.expected, all_pairs=options.all_pairs,
+        backend=session.backend_name(),
         source={"tool": "commbench", "version": __version__},
         environment={**machine_facts(launched.environ), "device": session.device.name, "libraries": session.facts()},
     )  # fmt: skip

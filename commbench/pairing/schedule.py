@@ -58,7 +58,12 @@ def first_look(places: Places, paths: Sequence[str], *, all_pairs: bool) -> tupl
 def second_look(places: Places, verdict: Verdict, paths: Sequence[str], cycle: int) -> tuple[Step, ...]:
     """Rounds that test again what is not decided; none when everything is."""
     steps: list[Step] = []
-    slow = {rank for each in verdict.culprits if each.fault == "slow" and each.kind != "link" for rank in each.ranks}
+    slow = {
+        rank
+        for each in verdict.culprits
+        if each.fault == "slow" and each.kind in ("node", "rank")
+        for rank in each.ranks
+    }
     for path in ("inside", "between"):
         suspects, links = verdict.suspects.get(path, ()), verdict.links.get(path, ())
         if path in paths and (suspects or links or verdict.undecided.get(path)):

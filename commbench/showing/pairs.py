@@ -48,12 +48,13 @@ def pairs_document(pairs: Pairs, verdict: Verdict) -> dict[str, Any]:
         "message_bytes": header.message_bytes,
         "reference": {path: _reference(path, header.message_bytes, verdict) for path in ("between", "inside")},
         "tolerance": header.tolerance,
+        "expected_bytes_per_second": header.expected_bytes_per_second,
         "false_alarms": FALSE_ALARMS,
         "misses": MISSES,
         "matrix": _matrix(tested, pairs) if header.world_size <= LARGEST_MATRIX else None,
         "pairs": [
             {"ranks": list(ranks), "path": path, "seconds": seconds,
-             "bus_bytes_per_second": header.message_bytes / seconds, "tests": tests}
+             "bus_bytes_per_second": header.message_bytes / seconds if seconds else None, "tests": tests}
             for ranks, (path, seconds, tests) in sorted(tested.items())
         ],
     }  # fmt: skip
@@ -100,7 +101,9 @@ def sentence(pairs: Pairs, verdict: Verdict) -> str:
         case "culprit":
             return clean(f"culprit: {_list([*gone, *named], '; ')}")
         case "healthy":
-            return f"healthy: nobody is slower than the others by {100 * pairs.header.tolerance:g} % or more"
+            rate = pairs.header.expected_bytes_per_second
+            asked = f", or than the expected {format_rate(rate)}," if rate is not None else ""
+            return f"healthy: nobody is slower than the others{asked} by {100 * pairs.header.tolerance:g} % or more"
     if not pairs.tests:
         return "could not tell: nothing was tested"
     reasons = [f"whether {name(each, pairs)} {fault(each)}" for each in verdict.open]
@@ -111,7 +114,11 @@ def sentence(pairs: Pairs, verdict: Verdict) -> str:
 
 
 def name(finding: Finding, pairs: Pairs) -> str:
-    """The culprit's name: a node, a rank with its node, or the link of two."""
+    """The culprit's name: a node, a rank with its node, the link of two, or every pair."""
+    if finding.kind == "all":
+        return {"between": "every pair between nodes", "inside": "every pair inside nodes"}.get(
+            finding.path or "", "every pair"
+        )
     if finding.kind == "node":
         return finding.hosts[0]
     if finding.kind == "link":
@@ -124,7 +131,7 @@ def fault(finding: Finding) -> str:
     if finding.fault != "slow":
         return _WORDS[finding.fault]
     where = {"between": "to other nodes", "inside": "inside its node", "both": "everywhere"}[finding.path or "both"]
-    return "is slow" if finding.kind == "link" else f"is slow {where}"
+    return "is slow" if finding.kind in ("link", "all") else f"is slow {where}"
 
 
 def evidence(finding: Finding, pairs: Pairs, verdict: Verdict) -> str:
@@ -132,6 +139,9 @@ def evidence(finding: Finding, pairs: Pairs, verdict: Verdict) -> str:
     partners = _list([_rank(rank, pairs) for rank in finding.partners], ", ")
     met = f" with {partners}" if partners else ""
     tests = f"{finding.tests} test{'s' * (finding.tests != 1)}{met}, {finding.retests} of them again"
+    rate = pairs.header.expected_bytes_per_second
+    if finding.kind == "all" and finding.slowness and rate is not None:
+        return f"{tests}; {format_rate(rate / finding.slowness)} where {format_rate(rate)} are expected"
     reference = verdict.reference.get("inside" if finding.path == "inside" else "between")
     if finding.fault == "slow" and finding.slowness and reference:
         healthy = pairs.header.message_bytes / reference
@@ -163,6 +173,8 @@ def _figures(finding: Finding) -> tuple[str, str]:
 
 def _notes(pairs: Pairs, verdict: Verdict) -> list[str]:
     notes = _no_reference(verdict)
+    if any(test.wrong is None for test in pairs.tests):
+        notes.append("nobody checked the results (-c 0)")
     if not pairs.header.all_pairs and verdict.culprits == () and len(set(pairs.header.hosts)) > FEWEST_NODES:
         notes.append("links are judged where they were tested; --all-pairs tests every one")
     if verdict.open and not verdict.culprits:
@@ -175,7 +187,10 @@ def _no_reference(verdict: Verdict) -> list[str]:
         "between": "with fewer than three nodes nobody can tell which one is slow, or whether all are",
         "inside": "one pair of ranks has no other to be compared with",
     }
-    return [words[path] for path in verdict.without_reference]
+    untimed = [
+        f"{path} nodes the message took hardly longer than the smallest one (a larger -b)" for path in verdict.untimed
+    ]
+    return [*(words[path] for path in verdict.without_reference), *untimed]
 
 
 def _rank(rank: int, pairs: Pairs) -> str:
@@ -197,18 +212,23 @@ def _reference(path: str, message_bytes: int, verdict: Verdict) -> dict[str, flo
     return None if seconds is None else {"seconds": seconds, "bus_bytes_per_second": message_bytes / seconds}
 
 
-def _by_pair(pairs: Pairs) -> dict[tuple[int, int], tuple[str, float, int]]:
-    """Path, median seconds and tests of each pair."""
-    values: dict[tuple[int, int], list[float]] = defaultdict(list)
+def _by_pair(pairs: Pairs) -> dict[tuple[int, int], tuple[str, float | None, int]]:
+    """Path, median seconds (None where the bytes took too little to show) and tests of each pair."""
+    values: dict[tuple[int, int], list[float | None]] = defaultdict(list)
     paths: dict[tuple[int, int], str] = {}
     for test in pairs.tests:
         a, b = sorted(test.ranks)
         values[a, b].append(path_seconds(test))
         paths[a, b] = test.path
-    return {ranks: (paths[ranks], median(each), len(each)) for ranks, each in values.items()}
+    return {ranks: (paths[ranks], _middle(each), len(each)) for ranks, each in values.items()}
 
 
-def _matrix(tested: dict[tuple[int, int], tuple[str, float, int]], pairs: Pairs) -> dict[str, Any]:
+def _middle(values: Sequence[float | None]) -> float | None:
+    shown = [value for value in values if value is not None]
+    return median(shown) if shown else None
+
+
+def _matrix(tested: dict[tuple[int, int], tuple[str, float | None, int]], pairs: Pairs) -> dict[str, Any]:
     size = pairs.header.world_size
     seconds: list[list[float | None]] = [[None] * size for _ in range(size)]
     for (a, b), (_, value, _) in tested.items():

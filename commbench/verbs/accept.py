@@ -229,7 +229,7 @@ def _make_baseline(options: Any) -> int:
         false_alarms=parse_percent(options.false_alarms, "--false-alarms", 50.0),
         detect=parse_percent(options.detect, "--detect", 90.0),
         every_size=options.every_size,
-        name=Path(options.output).name.removesuffix(".toml").removesuffix(".limits"),
+        name=Path(options.output).name.removesuffix(".toml").removesuffix(".limits") or "limits",
     )
     _save(options.output, made.text.encode(), "--output")
     sys.stdout.write(made.summary)

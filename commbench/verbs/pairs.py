@@ -24,14 +24,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             fix=f"`{_START} -m commbench.pairs -J pairs.jsonl` on every node; under MPI "
             "`mpirun … python -m mpi4py -m mpi.pairs`",
         )
+    from commbench.judging.bounds import parse_rate
     from commbench.pairing.judged import EXIT_CODES, judged, outcome
     from commbench.pairing.options import tolerance_of
-    from commbench.pairing.reading import read_pairs, with_tolerance
+    from commbench.pairing.reading import read_pairs, with_expected, with_tolerance
     from commbench.showing.pairs import draw_pairs, to_json
 
     pairs = read_pairs(options.file)
     if options.tolerance is not None:
         pairs = with_tolerance(pairs, tolerance_of(options.tolerance))
+    if options.expect is not None:
+        pairs = with_expected(pairs, parse_rate(options.expect))
     verdict = judged(pairs)
     sys.stdout.write(to_json(pairs, verdict) if options.json else draw_pairs(pairs, verdict))
     sys.stdout.flush()
@@ -48,5 +51,6 @@ def _parser() -> Parser:
     )
     parser.add_argument("file", nargs="?", metavar="FILE", help="what -m commbench.pairs wrote with -J")
     parser.add_argument("--tolerance", metavar="SHARE", help="judge again with another tolerance, such as 5%%")
+    parser.add_argument("--expect", metavar="RATE", help="judge again by what healthy pairs must carry, such as 10GB/s")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     return parser

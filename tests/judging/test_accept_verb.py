@@ -215,3 +215,9 @@ def test_a_history_whose_name_is_no_text_fits_in_json(tmp_path: Path, capsys: py
     folder.mkdir()
     (folder / "host.jsonl").write_bytes(Path(HOST).read_bytes())
     assert "not used" in document([TWO_H200, NVLINK, "--history", str(folder)], capsys)["notes"][0]
+
+
+def test_a_baseline_without_a_name_of_its_own_can_be_read(tmp_path: Path) -> None:
+    files = [written(tmp_path / f"{seed}.jsonl", sweep("a", seed=seed, noise=0.005, samples=40)) for seed in range(5)]
+    main(["accept", "--make-baseline", *files, "--output", str(tmp_path / ".limits.toml")])
+    assert main(["accept", str(tmp_path / ".limits.toml"), files[0]]) == 0

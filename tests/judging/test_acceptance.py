@@ -435,3 +435,8 @@ def test_a_question_mark_in_a_device_is_one() -> None:
 @pytest.mark.parametrize("line", ['dtype = "fp32"', 'dtype = "float"', 'op = "SUM"', 'op = "add"'])
 def test_a_limit_knows_the_names_that_users_write(line: str) -> None:
     assert judged(limits_text() + line, sweep("a")).verdict == "pass"
+
+
+def test_too_few_samples_say_how_many_more_give_an_interval() -> None:
+    found = check(judged(limits_text("2.1 ms"), sweep("a", samples=4)), "all_reduce sum")
+    assert (found.outcome, found.more_samples) == ("inconclusive", 2)

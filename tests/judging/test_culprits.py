@@ -1,10 +1,11 @@
 """Who is the culprit: known faults of known size, with the real schedule of tests and retests."""
 
+import numpy as np
 import pytest
 
-from commbench.judging.culprits import Finding, Verdict, find_culprits
+from commbench.judging.culprits import Finding, PairTimes, Verdict, find_culprits
 
-from .laws_of_pairs import verdict_on
+from .laws_of_pairs import CALL, SMALL, TOLERANCE, verdict_on
 
 FOUR = [f"node{node}" for node in range(4)]
 EIGHT = [f"node{node}" for node in range(8)]
@@ -144,3 +145,55 @@ def test_disturbed_tests_name_no_link() -> None:
     hosts = [f"node{node}" for node in range(128)]
     for seed in range(3):
         assert verdict_on(hosts, sigma=0.01, glitches=0.05, seed=seed).culprits == ()
+
+
+@pytest.mark.parametrize(
+    ("expected", "kinds", "without"),
+    [(CALL, [], ()), (CALL / 1.5, ["all"], ("between",)), (CALL / 1.03, [], ("between",))],
+)
+def test_an_expected_time_is_a_reference_for_two_nodes(
+    expected: float, kinds: list[str], without: tuple[str, ...]
+) -> None:
+    """Kept, missed by far, and missed by just the tolerance, which nobody can tell."""
+    verdict = find_culprits(two_nodes(), ["node0", "node1"], TOLERANCE, expected)
+    assert ([each.kind for each in verdict.culprits], verdict.without_reference) == (kinds, without)
+
+
+def test_a_time_that_scatter_hides_is_open() -> None:
+    verdict = find_culprits(two_nodes(), ["node0", "node1"], TOLERANCE, CALL / 1.03)
+    assert [each.kind for each in verdict.open if each.kind == "all"] == ["all"]
+
+
+def test_all_pairs_that_are_slow_alike_are_named_with_how_slow() -> None:
+    """Among themselves nobody is slow."""
+    verdict = find_culprits(two_nodes(), ["node0", "node1"], TOLERANCE, CALL / 2.0)
+    assert verdict.culprits[0].slowness == pytest.approx(2.0, rel=0.01)
+    assert find_culprits(two_nodes(), ["node0", "node1"], TOLERANCE).culprits == ()
+
+
+def test_a_message_that_takes_no_longer_than_the_smallest_shows_nothing() -> None:
+    same = [
+        PairTimes("between", (a, b), ((SMALL,), (SMALL,)), ((SMALL,), (SMALL,))) for a in range(4) for b in range(a)
+    ]
+    verdict = find_culprits(same, FOUR, TOLERANCE)
+    assert (verdict.untimed, verdict.reference) == (("between",), {})
+
+
+def test_messages_too_small_to_show_a_path_name_nobody() -> None:
+    """Some of the tests take less than their small messages did: what is left is noise, and no rate."""
+    random = np.random.default_rng(0)
+    noise = np.exp(random.normal(0.0, 0.5, (2, 12, 3)))
+    pairs = [(a, b) for a in range(4) for b in range(a)]
+    tests = [
+        PairTimes("between", pair, ((SMALL * one,),) * 2, ((SMALL * other,),) * 2, (0, 0), retest=again > 0)
+        for again in range(3)
+        for pair, one, other in zip(pairs, noise[0, :, again].tolist(), noise[1, :, again].tolist(), strict=False)
+    ]
+    verdict = find_culprits(tests, FOUR, TOLERANCE)
+    assert (verdict.culprits, verdict.untimed) == ((), ("between",))
+
+
+def two_nodes() -> list[PairTimes]:
+    random = np.random.default_rng(0)
+    seconds = (CALL * np.exp(random.normal(0.0, 0.005, 14))).tolist()
+    return [PairTimes("between", (0, 1), ((one,), (one,)), None, (0, 0)) for one in seconds]

@@ -75,7 +75,7 @@ def test_records_of_later_versions_are_skipped() -> None:
         HEAD.replace(b'"format":1', b'"format":2'), HEAD + LINE.replace(b"[0,1]", b"[0,7]"),
         HEAD + LINE.replace(b"[0,1]", b"[1,1]"), HEAD + LINE.replace(b"3.0],[", b"3.0,4.0],["),
         HEAD + LINE.replace(b"1.0", b"-1.0"), HEAD + LINE.replace(b"1.0", b"NaN"), HEAD.replace(b'"a",', b""),
-        HEAD.replace(b"0.03", b"0"),
+        HEAD.replace(b"0.03", b"0"), HEAD + LINE.replace(b"between", b"inside"),
     ],
 )  # fmt: skip
 def test_what_is_no_whole_pairs_file_is_told_in_four_parts(content: bytes, tmp_path: Path) -> None:

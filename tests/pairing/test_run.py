@@ -199,3 +199,19 @@ def test_options_that_make_no_sense_are_refused(words: str) -> None:
 @pytest.mark.parametrize(("text", "share"), [("3%", 0.03), ("0.05", 0.05), (" 10 %", 0.1), ("100%", 1.0)])
 def test_a_tolerance_is_a_share(text: str, share: float) -> None:
     assert parse(("--tolerance", text)).tolerance == pytest.approx(share)
+
+
+def test_pairs_that_are_slow_alike_miss_an_expected_rate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The rate stands in the file, and another one can be asked for later."""
+    path = tmp_path / "pairs.jsonl"
+    rate = 1.0 / SECONDS_PER_BYTE / 1e9
+    run(4, "-J", str(path), "--expect", f"{rate * 2:.6f}GB/s")
+    assert main(["pairs", str(path)]) == 1
+    assert "culprit: every pair between nodes is slow" in capsys.readouterr().out
+    assert main(["pairs", str(path), "--expect", f"{rate:.6f} GB/s"]) == 0
+
+
+@pytest.mark.parametrize("rate", ["", "10", "0GB/s", "10 GiB/s", "nan GB/s", "-1GB/s"])
+def test_an_expected_rate_needs_its_unit(rate: str) -> None:
+    with pytest.raises(UsageError, match="rate"):
+        parse([f"--expect={rate}"])
