@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 _BARE = re.compile(r"(?<=[:,\[ ])(?:-?nan(?:\(ind\))?|[-+]?inf(?:inity)?|-?NaN|-?Infinity)(?=\s*[,}\]])", re.IGNORECASE)
 _OPENS = re.compile(r"\{|\[\s*[{\]]")  # what a launcher or a logger prints in brackets holds no object
-_OBJECT = re.compile(r"^[ \t]*\{", re.MULTILINE)
+_OBJECT = re.compile(r"^[ \t]*\[?[ \t]*\{", re.MULTILINE)  # the first of a list too: its end is passed over
 _MOST = 1 << 30  # characters
 _ERRORS = (ValueError, RecursionError)
 

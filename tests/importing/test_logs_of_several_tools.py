@@ -228,3 +228,17 @@ def test_levels_of_a_logger_part_no_table() -> None:
     title, head, *rows = OSU.splitlines()
     log = [f"INFO: {title}", f"INFO: {head}", f"INFO: {rows[0]}", f"WARNING: {rows[1]}"]
     assert [points(run) for run in _read("\n".join(log) + "\n").runs] == [POINTS]
+
+
+def test_two_lists_of_the_rccl_reporter_behind_a_text_log_are_read_whole() -> None:
+    """`cat run.log a.json b.json | commbench import -`."""
+    records = [
+        {"numCycle": 0, "name": "AllReduce", "nodes": 1, "ranks": 8, "ranksPerNode": 8, "gpusPerRank": 1,
+         "size": size, "type": "float", "redop": "sum", "inPlace": 0, "time": 20.0, "algBw": size / 2e4,
+         "busBw": size / 2e4 * 1.75, "wrong": "0"} for size in (1024, 2048)
+    ]  # fmt: skip
+    for indent in (None, 1):
+        text = json.dumps(records, indent=indent) + "\n"
+        found = _read(OSU + text + text)
+        assert sorted((run.tool, len(run.rows)) for run in found.runs) == [("osu", 2), ("rccl-tests", 4)]
+        assert found.rejects == ()

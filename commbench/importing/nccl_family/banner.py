@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from commbench.collectives import collective_named
 from commbench.errors import UsageError
+from commbench.importing.nccl_family.command_lines import Command
 
 _VERSION = re.compile(r"(nccl-tests|rccl-tests)(?::)? version:?\s+(\S+)(.*)", re.IGNORECASE)
 _LIBRARY = re.compile(r"\b[nr]ccl-(headers|library)=(\d{1,9})\b")
@@ -28,14 +29,11 @@ _FAILURE = re.compile(
 )
 _OF_FAILURES = ("Test ", "# error", "Segmentation", "CUDA", "srun", "Primary", "exited")  # one is in every match of it
 _RANKS = re.compile(r"\bn[Rr]anks (\d{1,7})\b|\bworld_size\s*[=:]\s*(\d{1,7})\b")
-_PROGRAM = re.compile(
-    r"(?<![\w-])(all_reduce|all_gather|reduce_scatter|reduce|broadcast|alltoallv|alltoall|sendrecv|gather|scatter|hypercube)"
-    r"_perf(?:_mpi|\.exe)?(?![\w])"
-)
 _NAMES = {
     "all_reduce", "all_gather", "reduce_scatter", "reduce", "broadcast", "alltoall", "alltoallv", "sendrecv", "gather",
     "scatter", "hypercube",
 }  # fmt: skip
+TOO_SLOW = "the average is below 0.9 x NCCL_TESTS_MIN_BW: the tool calls the run FAILED"
 _NOT_OURS = {"hypercube": "hypercube", "alltoallv": "alltoallv"}
 
 
@@ -74,7 +72,7 @@ class Banner:
     reporter: bool = False
     counted: tuple[int, ...] = ()
     named_below: str | None = None
-    commanded: str | None = None
+    command: Command | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     libraries: dict[str, str] = field(default_factory=dict)
     devices: list[Device] = field(default_factory=list)
@@ -142,6 +140,8 @@ def read_line(banner: Banner, number: int, text: str) -> bool:
         banner.out_of_bounds.append((int(found[1]), found[2].upper() if found[2] else None))
     elif "Avg" in text and (found := _AVERAGE.search(text)):
         banner.averages.append(_finite(found[1]))
+        if text.rstrip().endswith("FAILED"):
+            banner.notes.append(TOO_SLOW)
     elif "test" in text and (found := _STARTING.search(text)):
         banner.program = found[1]
     elif "test" in text and (found := _CONCLUDED.search(text)):
@@ -162,8 +162,6 @@ def read_line(banner: Banner, number: int, text: str) -> bool:
     elif "Per-Iteration Report" in text or "Blocking Enabled" in text or "Parallel Init Enabled" in text:
         name, _, words = text.strip(" #").partition(":")
         banner.settings[name.strip().lower().replace(" ", "_").replace("-", "_")] = words.strip()
-    elif "_perf" in text and (found := _PROGRAM.search(text)):
-        banner.commanded = found[0]
     else:
         return False
     return True

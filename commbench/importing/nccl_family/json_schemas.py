@@ -12,7 +12,7 @@ from typing import Any
 from commbench.importing.figures import LARGEST
 from commbench.importing.foreign import NOTHING_STATED, Line, Reading, Reject, Run, Skipped, Stated
 from commbench.importing.json_pieces import Document, documents
-from commbench.importing.nccl_family.banner import Banner, Device, library_version, settings_of
+from commbench.importing.nccl_family.banner import TOO_SLOW, Banner, Device, library_version, settings_of
 from commbench.importing.nccl_family.kinds import Figures, Kind
 from commbench.importing.nccl_family.layout import Layout
 from commbench.importing.nccl_family.runs import reading_of
@@ -132,6 +132,8 @@ def _fill(banner: Banner, value: Mapping[str, Any], config: Mapping[str, Any], a
     mean = _number(average.get("bandwidth", average.get("bandwidith")))
     if mean is not None:
         banner.averages.append(mean)
+    if average.get("okay") in ("false", False):
+        banner.notes.append(TOO_SLOW)
     banner.failures += [(0, text[:200]) for text in _sequence(value.get("errors")) if isinstance(text, str) and text]
     if any("hip_event_time" in _mapping(side) for side in _sides(_sequence(value.get("results"))[:1])):
         banner.tool = "rccl-tests"

@@ -47,6 +47,7 @@ class Evidence:
     at_least: int = 1
     counted: tuple[int, ...] = ()
     logged: tuple[int, ...] = ()
+    launched: int | None = None
     stated_ranks: int | None = None
     stated_collective: str | None = None
 
@@ -192,7 +193,7 @@ def _collective(
 def _with_ranks(
     proof: Proof, evidence: Evidence, names: Sequence[str], ratio: int | None, factors: tuple[float, float]
 ) -> Proof:
-    """Add the world size: stated, listed, counted, logged or from the factor, in this order."""
+    """Add the world size: listed, stated, counted, logged, launched or from the factor, in this order."""
     ranges = [found for name in names if (found := ranks_allowed(_LIKE.get(name, name), *factors))]
     allowed = (min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else None
     if allowed and allowed[0] < evidence.at_least <= allowed[1]:
@@ -234,6 +235,13 @@ def _with_ranks(
         return replace(proof, world_size=inside[0], world_size_basis=basis, notes=tuple(notes))
     if evidence.logged and not inside:
         notes.append(f"the log speaks of {max(evidence.logged)} ranks, which the bus bandwidths do not fit")
+    if evidence.launched is not None and not inside:
+        if allowed is None or allowed[0] <= evidence.launched <= allowed[1]:
+            basis = "command line + factor" if decisive else "command line"
+            return replace(proof, world_size=evidence.launched, world_size_basis=basis, notes=tuple(notes))
+        notes.append(
+            f"the command line starts {evidence.launched} ranks, which the bus bandwidths do not fit{_instead(allowed)}"
+        )
     if decisive and allowed and allowed[0] == allowed[1]:
         return replace(proof, world_size=allowed[0], world_size_basis="factor", notes=tuple(notes))
     return replace(proof, world_size_range=allowed if decisive else None, notes=tuple(notes))

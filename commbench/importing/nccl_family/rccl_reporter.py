@@ -40,18 +40,15 @@ _Record = Mapping[str, str]
 
 def recognises(lines: Sequence[Line]) -> bool:
     """A header or record of the CSV, or an object of the JSON."""
-    start = "\n".join(line.text for line in islice(lines, _OBJECT)).lstrip()
-    if start[:1] in ("{", "[") and _is_object(start):
-        return True
-    return any(_ROW.match(line.text) or _is_header(line.text) for line in lines)
+    return _json_start(lines) is not None or any(_ROW.match(line.text) or _is_header(line.text) for line in lines)
 
 
 def read(lines: Sequence[Line], stated: Stated) -> Reading:
     """All runs: records that follow each other with the same collective and ranks."""
-    first = next((line.text.lstrip() for line in lines if line.text.strip()), "")
+    start = _json_start(lines)
     runs = _Runs()
     record: _Record | str = {}
-    for line, record in _from_json(lines) if first[:1] in ("{", "[") else _from_csv(lines):
+    for line, record in _from_csv(lines) if start is None else _from_json(islice(lines, start, None)):
         if isinstance(record, str):
             runs.refuse(line, record)
         else:
@@ -60,7 +57,18 @@ def read(lines: Sequence[Line], stated: Stated) -> Reading:
         runs.tables[-1].banner.ended = False
         runs.tables[-1].rejects.append(runs.rejects.pop())
     reading = reading_of(runs.tables, stated)
-    return Reading(reading.runs, tuple(sorted((*reading.rejects, *runs.rejects), key=lambda r: r.line or 0)))
+    rejects = tuple(sorted((*reading.rejects, *runs.rejects), key=lambda r: r.line or 0))
+    return Reading(reading.runs, rejects, by_line=start is None)
+
+
+def _json_start(lines: Sequence[Line]) -> int | None:
+    """The place of the line where the first object of the JSON begins, alone or below other text."""
+    for place, line in enumerate(lines):
+        if line.text.lstrip()[:1] in ("{", "["):
+            start = "\n".join(line.text for line in islice(lines, place, place + _OBJECT))
+            if _is_object(start):
+                return place
+    return None
 
 
 def _is_header(text: str) -> bool:

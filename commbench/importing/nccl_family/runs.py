@@ -236,7 +236,8 @@ def _run(
 
 def _evidence(banner: Banner, layout: Layout, devices: list[Device], stated: Stated, logged: set[int]) -> Evidence:
     name = banner.names
-    named = program_of(name) if name else program_of(banner.commanded) if banner.commanded else None
+    command = banner.command
+    named = program_of(name) if name else program_of(command.program) if command else None
     largest = max((device.rank for device in devices), default=-1) + 1
     return Evidence(
         banner=banner,
@@ -247,6 +248,7 @@ def _evidence(banner: Banner, layout: Layout, devices: list[Device], stated: Sta
         listed=listed(banner, devices),
         at_least=max(1, 1 if groups(devices) else largest),
         logged=tuple(sorted(banner.ranks or logged)),
+        launched=command.ranks if command and banner.copies < 2 else None,
         stated_ranks=stated.world_size,
         stated_collective=stated.collective,
     )

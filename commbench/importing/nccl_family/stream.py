@@ -7,6 +7,7 @@ import numpy as np
 
 from commbench.importing.foreign import Reject, Skipped
 from commbench.importing.nccl_family.banner import bare_name, begins_run, read_line
+from commbench.importing.nccl_family.command_lines import Command, command_in
 from commbench.importing.nccl_family.fast_rows import FastRows, Tokens, fast_rows_of
 from commbench.importing.nccl_family.intruders import without_intruder
 from commbench.importing.nccl_family.layout import Layout, from_header, from_row, is_header
@@ -30,9 +31,12 @@ _AT_ONCE = 1000  # rows that are read together
 class Stream:
     """The tables of one stream."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, shell: "Stream | None" = None) -> None:
         self.name = name
         self.tables = [Table(stream=name)]
+        self.shell = shell  # whose lines no launcher tagged
+        self.said: Command | None = None  # the latest command line
+        self._taken: Command | None = None  # and that of a table
         self.pending: Pending | None = None
         self.above = ""
         self.foreign = False
@@ -237,6 +241,23 @@ class Stream:
 
     # ---- everything else
 
+    def say(self, command: Command) -> None:
+        """A line that names a program: above a table it is that table's, below one it may start the next."""
+        table = self.table
+        above = not (table.began or self.pending or table.banner.footed)
+        if above or command.starts:
+            self.said = command
+        if above:
+            table.banner.command = self._taken = command
+
+    def _command(self) -> Command | None:
+        """The command line that stands above the table that begins, one of the shell's where the stream has none."""
+        for said in (self.said, self.shell.said if self.shell else None):
+            if said is not None and said is not self._taken:
+                self._taken = said
+                return said
+        return None
+
     def _other(self, number: int, text: str) -> None:
         table = self.table
         if "ubx_bench" in text:
@@ -263,6 +284,8 @@ class Stream:
             failed = len(table.banner.failures)
             if read_line(table.banner, number, text) and len(table.banner.failures) > failed and self.pending:
                 self._refuse(self.pending, "the program failed while it ran")
+            if command := command_in(text):
+                self.say(command)
             if "out-of-place" in text or "in-place" in text:
                 self.above = text
             if "mscclpp" in text.lower():
@@ -293,6 +316,7 @@ class Stream:
             self.new_table()
             table = self.table
         table.layout, table.headed = layout, True
+        table.banner.command = table.banner.command or self._command()
 
 
 def _prints_one_side(table: Table, layout: Layout) -> bool:

@@ -3,6 +3,7 @@
 Each stream (launcher prefix) is read on its own; rows are put together again where a library printed into them.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from commbench.importing.foreign import NOTHING_STATED, Line, Reading, Row, Run, Stated
@@ -20,13 +21,13 @@ class TableReader:
 
     def __init__(self, stated: Stated = NOTHING_STATED) -> None:
         self._stated = stated
-        self._streams: dict[str, Stream] = {}
+        self._streams = {"": Stream("")}
 
     def take(self, line: Line) -> None:
         """Read one line."""
         stream = self._streams.get(line.stream)
         if stream is None:
-            stream = self._streams[line.stream] = Stream(line.stream)
+            stream = self._streams[line.stream] = Stream(line.stream, self._streams[""])
         stream.take(line.number, line.text)
 
     def feed(self, line: Line) -> tuple[Row, ...]:
@@ -43,7 +44,13 @@ class TableReader:
         """All tables of all streams, after the last line."""
         for stream in self._streams.values():
             stream.flush()
-        return [table for stream in self._streams.values() for table in stream.tables]
+        tables = [table for stream in self._streams.values() for table in stream.tables]
+        started = Counter(id(table.banner.command) for table in tables if table.rows)
+        for table in tables:  # ranks that each print a table of their own do not say how many met in one
+            command = table.banner.command
+            if command is not None and started[id(command)] > 1:
+                table.banner.command = command._replace(ranks=None)
+        return tables
 
     def finish(self) -> Reading:
         """Everything that was read, tested: the log has ended."""

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
 from commbench.importing.json_strings import opened, ranks_beside
+from commbench.importing.launch_lines import only, ranks_launched
 from commbench.importing.other_tools.collecting import Collector, gathered
-from commbench.importing.other_tools.launch_lines import only, ranks_launched
 from commbench.importing.other_tools.mpi_names import mpi_datatype
 from commbench.importing.other_tools.osu_columns import Columns, Values, header, looks_like_data, row
 from commbench.importing.other_tools.osu_tables import PROGRAM, Table, plain, tables, title_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from commbench.importing.foreign import Line
 from commbench.importing.json_strings import opened
-from commbench.importing.other_tools.launch_lines import ranks_launched
+from commbench.importing.launch_lines import ranks_launched
 from commbench.importing.other_tools.mpi_names import Operation, operation_named
 
 PROGRAM = re.compile(r"\bosu_\w+|\brun\.py\b")

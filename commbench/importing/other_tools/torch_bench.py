@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from commbench.importing.foreign import Line, Reading, Reject, Run, Stated
+from commbench.importing.launch_lines import only
 from commbench.importing.other_tools.collecting import Collector
 from commbench.importing.other_tools.factors import SHARDING, fitting
-from commbench.importing.other_tools.launch_lines import only
 from commbench.importing.other_tools.printed import Printed, figure
 from commbench.importing.other_tools.printed import size as binary_size
 from commbench.importing.stating import collective, ranks
