@@ -1,5 +1,6 @@
 """Measure what a limits file asks for: which sweeps, and the launch lines that run them."""
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,12 +69,16 @@ def wanted(limits: Limits) -> tuple[Wanted, ...]:
 def launch_lines(
     limits: Limits, launcher: Launcher, program: str, folder: Path, launches: int, python: str
 ) -> Iterator[tuple[Path, LaunchLine]]:
-    """Each sweep file with the line that makes it; launches of one sweep stand apart in time."""
+    """Each sweep file with the line that makes it, in this process's environment: PATH, NCCL_* and all.
+
+    Launches of one sweep stand apart in time.
+    """
     sweeps = wanted(limits)
     for launch in range(1, launches + 1):
         for number, one in enumerate(sweeps, 1):
             file = folder / f"{number:02}-{launch:02}.jsonl"
-            yield file, launch_line(launcher, program, [*one.arguments, "-J", str(file)], python=python)
+            line = launch_line(launcher, program, [*one.arguments, "-J", str(file)], python=python)
+            yield file, LaunchLine(line.words, {**os.environ, **line.environment})
 
 
 def measured(file: Path, line: LaunchLine, start: Callable[[LaunchLine], int]) -> tuple[Sweep, ...]:

@@ -1,0 +1,24 @@
+"""The launches of `commbench accept --launch` run as the user's own shell would run them."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from commbench.accept import launch_lines
+from commbench.judging.limits import parse_limits
+from commbench.launching.lines import parse_launch
+
+LIMITS = Path("examples/two-h200.limits.toml")
+
+
+def test_a_launch_inherits_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without PATH the launcher is not even found; without NCCL_* another machine is measured."""
+    monkeypatch.setenv("PATH", "/site/bin")
+    monkeypatch.setenv("NCCL_SOCKET_IFNAME", "ib0")
+    launcher = parse_launch("torchrun --standalone --nproc-per-node 2")
+    limits = parse_limits(LIMITS.read_bytes())
+    lines = [line for _, line in launch_lines(limits, launcher, "commbench.sweep", tmp_path, 1, sys.executable)]
+    assert {(line.environment["PATH"], line.environment["NCCL_SOCKET_IFNAME"]) for line in lines} == {
+        ("/site/bin", "ib0")
+    }
