@@ -120,7 +120,7 @@ def machine_text(cluster: Cluster) -> str:
 def _differences(unit: Unit, cluster: Cluster) -> Iterator[str]:
     key = unit.key
     if key.world_size != cluster.world_size:
-        yield f"{_stated(key.world_size)} ranks, not {cluster.world_size}"
+        yield _differs("the number of ranks", key.world_size, f"{key.world_size} ranks, not {cluster.world_size}")
     per_host = cluster.ranks_per_host
     wanted = (
         (per_host,) * (cluster.world_size // per_host) if isinstance(per_host, int) else tuple(per_host)
@@ -128,11 +128,11 @@ def _differences(unit: Unit, cluster: Cluster) -> Iterator[str]:
     if key.ranks_per_host is None or sorted(key.ranks_per_host) != sorted(wanted * key.groups):
         found = None if key.ranks_per_host is None else "+".join(map(str, key.ranks_per_host))
         asked = "+".join(map(str, wanted[:_NAMED])) + "+…" * (len(wanted) > _NAMED)
-        yield f"{_stated(found)} ranks per host, not {asked}"
+        yield _differs("the ranks of each host", found, f"{str(found)[:_LONGEST_NAME]} ranks per host, not {asked}")
     if key.device is None or not fnmatchcase(key.device.upper(), _pattern(cluster.device.upper())):
-        yield f"device {_stated(key.device)}, not {cluster.device}"
+        yield _differs("the device", key.device, f"device {str(key.device)[:_LONGEST_NAME]}, not {cluster.device}")
     if cluster.backend is not None and (key.backend or "").lower() != cluster.backend.lower():
-        yield f"backend {_stated(key.backend)}, not {cluster.backend}"
+        yield _differs("the backend", key.backend, f"backend {str(key.backend)[:_LONGEST_NAME]}, not {cluster.backend}")
 
 
 def _pattern(device: str) -> str:
@@ -140,8 +140,8 @@ def _pattern(device: str) -> str:
     return device.replace("[", "[[]").replace("?", "[?]")
 
 
-def _stated(value: object) -> str:
-    return "not stated:" if value is None else str(value)[:_LONGEST_NAME]
+def _differs(what: str, found: object, how: str) -> str:
+    return f"the file does not state {what}" if found is None else how
 
 
 def _paths(sweep: Sweep) -> set[str]:

@@ -77,4 +77,4 @@ def test_what_a_log_does_not_state_is_named() -> None:
     """16 ranks, and nowhere how many on a host."""
     sweeps = sweeps_of("005")
     result = accept(lenient(sweeps), sweeps)
-    assert (result.verdict, "not stated" in result.checks[0].reason) == ("not_verified", True)
+    assert (result.verdict, "does not state" in result.checks[0].reason) == ("not_verified", True)
