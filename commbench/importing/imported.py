@@ -1,5 +1,6 @@
 """Everything that one `commbench import` read: each run as the records of its sweep, and the verdict over all."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -57,6 +58,9 @@ class Imported:
 
     def warnings(self) -> Iterator[str]:
         """What a reader of the result must know, with the file and the line where it begins."""
+        for name, times in Counter(log.name for log in self.logs).items():
+            if times > 1:
+                yield f"{name}: given {times} times, so each of its runs stands {times} times in the result"
         for log in self.logs:
             for words in log.reading.warnings:
                 yield f"{log.name}: {words}"

@@ -1,7 +1,10 @@
 """Open foreign logs and read them: files, pipes and standard input, whatever bytes they hold."""
 
+import gzip
+import io
 import stat
 import sys
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +17,10 @@ from commbench.importing.lines import Lines, decoded, is_utf16
 from commbench.measuring.nccl_log import Link, links
 
 STANDARD_INPUT = "-"
+_GZIP = b"\x1f\x8b"
+_MOST_UNPACKED = 1 << 31
 _MAGIC = {
-    b"\x1f\x8b": "it is compressed with gzip: give <(zcat FILE), or - with zcat before it",
+    _GZIP: "it is compressed with gzip, and cut, broken or above 2 GiB: give <(zcat FILE)",
     b"\x28\xb5\x2f\xfd": "it is compressed with zstd: give <(zstdcat FILE)",
     b"\xfd7zXZ": "it is compressed with xz: give <(xzcat FILE)",
     b"BZh": "it is compressed with bzip2: give <(bzcat FILE)",
@@ -63,21 +68,33 @@ def read_content(name: str, content: bytes, stated: Stated) -> Log:
 
 
 def content_of(name: str) -> bytes:
-    """The bytes of a file, or of standard input for `-`.
+    """The bytes of a file, or of standard input for `-`; those inside it where it is compressed with gzip.
 
     Raises:
         UsageError: it is not there, not readable, or a folder.
     """
     if name == STANDARD_INPUT:
-        return sys.stdin.buffer.read()
+        return _unpacked(sys.stdin.buffer.read())
     try:
         path = Path(name)
         if stat.S_ISDIR(path.stat().st_mode):
             raise _unreadable(name, "a folder", "give the files in it")
-        return path.read_bytes()
+        return _unpacked(path.read_bytes())
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise _unreadable(name, str(reason), "check the path and its permissions") from None
+
+
+def _unpacked(content: bytes) -> bytes:
+    """What a whole gzip file holds; anything else as it is."""
+    if not content.startswith(_GZIP):
+        return content
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+            unpacked = file.read(_MOST_UNPACKED + 1)
+    except (OSError, EOFError, zlib.error):
+        return content
+    return unpacked if len(unpacked) <= _MOST_UNPACKED else content
 
 
 def stated_by(world_size: str | None, collective: str | None, label: str | None) -> Stated:

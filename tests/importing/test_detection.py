@@ -1,11 +1,12 @@
 """A file is read by its content: several tools in one file, and what is no log at all."""
 
 import gzip
+from pathlib import Path
 
 import pytest
 
 from commbench.importing.foreign import Stated
-from commbench.importing.reading import Log, read_content
+from commbench.importing.reading import Log, read_content, read_log
 from tests.importing.logs import FOLDER
 from tests.importing.nccl_family.printing import Printer, points
 from tests.importing.nccl_family.test_rccl_reporter import FORMS
@@ -57,6 +58,16 @@ def test_what_is_no_log_is_refused_with_a_reason(content: bytes, words: str) -> 
     reading = read(content).reading
     assert not reading.runs
     assert words in reading.rejects[0].reason
+
+
+def test_a_whole_gzip_file_is_read_and_a_cut_one_refused(tmp_path: Path) -> None:
+    """Job scripts compress their logs."""
+    packed = tmp_path / "run.log.gz"
+    packed.write_bytes(gzip.compress(NCCL.encode()))
+    (found,), (expected,) = (log.reading.runs for log in (read_log(str(packed), Stated()), read(NCCL)))
+    assert list(found.rows) == list(expected.rows)
+    packed.write_bytes(gzip.compress(NCCL.encode())[:-20])
+    assert "cut, broken" in read_log(str(packed), Stated()).reading.rejects[0].reason
 
 
 def test_the_name_of_a_file_decides_nothing() -> None:

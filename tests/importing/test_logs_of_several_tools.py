@@ -242,3 +242,10 @@ def test_two_lists_of_the_rccl_reporter_behind_a_text_log_are_read_whole() -> No
         found = _read(OSU + text + text)
         assert sorted((run.tool, len(run.rows)) for run in found.runs) == [("osu", 2), ("rccl-tests", 4)]
         assert found.rejects == ()
+
+
+def test_a_log_that_is_given_twice_is_said() -> None:
+    """A pattern of the shell and a name beside it."""
+    log = read_content("run.log", OSU.encode(), Stated())
+    warnings = [list(Imported.of([log] * times, Stated(), None).warnings()) for times in (1, 2)]
+    assert ["given 2 times" in " ".join(words) for words in warnings] == [False, True]
