@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import count, product, takewhile
 from pathlib import Path
 
 from commbench.errors import LaunchError, UsageError
@@ -24,6 +25,18 @@ class Wanted:
     dtype: str | None
     op: str | None
     placement: str | None
+
+    def covers(self, other: "Wanted") -> bool:
+        """Whether this sweep measures every point of the other one, and more."""
+        same = (self.mode, self.dtype, self.op, self.placement) == (other.mode, other.dtype, other.op, other.placement)
+        mine, others = (set(product(one.collectives, one.points)) for one in (self, other))
+        return same and mine > others
+
+    @property
+    def points(self) -> tuple[float, ...]:
+        """Message sizes in bytes, from the first by the factor up to the last."""
+        first, last = self.sizes
+        return tuple(takewhile(lambda size: size <= last, (first * self.factor**step for step in count())))
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -56,14 +69,16 @@ def wanted(limits: Limits) -> tuple[Wanted, ...]:
             )  # fmt: skip
         key = (limit.sizes or _FITTED_SIZES, limit.factor, limit.mode, limit.dtype, limit.op, limit.placement)
         grouped.setdefault(key, []).append(limit)
-    return tuple(
+    found = [
         Wanted(
             tuple(dict.fromkeys(limit.collective for limit in members)),
             members[0].sizes or _FITTED_SIZES, members[0].factor,
             members[0].mode, members[0].dtype, members[0].op, members[0].placement,
         )
         for members in grouped.values()
-    )  # fmt: skip
+    ]  # fmt: skip
+    # A point that two sweeps measured would be judged as two launches, and those know far less than one.
+    return tuple(one for one in found if not any(other.covers(one) for other in found if other is not one))
 
 
 def launch_lines(

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from commbench.accept import launch_lines
+from commbench.accept import launch_lines, wanted
 from commbench.judging.limits import parse_limits
 from commbench.launching.lines import parse_launch
+from tests.judging.limits_files import TIME, limits_text
 
 LIMITS = Path("examples/two-h200.limits.toml")
 
@@ -22,3 +23,13 @@ def test_a_launch_inherits_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_
     assert {(line.environment["PATH"], line.environment["NCCL_SOCKET_IFNAME"]) for line in lines} == {
         ("/site/bin", "ib0")
     }
+
+
+RANGE = TIME.replace('size = "2M"', 'sizes = "1M..4M"')
+
+
+@pytest.mark.parametrize(("size", "sweeps"), [("2M", 1), ("8M", 2), ("3M", 2)])
+def test_a_size_inside_a_range_is_measured_once(size: str, sweeps: int) -> None:
+    """Measured by two sweeps it would count as two launches, whose interval spans a factor of hundreds."""
+    text = limits_text(limit=RANGE + TIME.replace("2M", size)).replace("{bound}", "3 ms")
+    assert len(wanted(parse_limits(text.encode()))) == sweeps
