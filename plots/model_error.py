@@ -40,7 +40,7 @@ def figure(models: "Sequence[Model]", *, theme: "Theme | None" = None, title: st
             panel.draw_shares(axes, judged, colours)
         else:
             panel.draw_rows(axes, judged, colours)
-        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=5, handletextpad=0.4, columnspacing=1.4)
+        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, handletextpad=0.4, columnspacing=1.4)
         style.frame(page, title or TITLE, "", panel.caption(models, judged), colours)
     return page
 

@@ -28,11 +28,15 @@ def draw(page: Figure, links: Links, theme: Theme) -> None:
     for (low, high), rate in links.rates.items():
         rates[low, high] = rates[high, low] = gigabytes(rate)
     colours = mpl.colormaps["cividis"].with_extremes(bad=theme.grid)
-    scale = LogNorm(float(np.nanmin(rates)) / 1.05, float(np.nanmax(rates)) * 1.05)
+    slowest, fastest = float(np.nanmin(rates)) / 1.05, float(np.nanmax(rates)) * 1.05
+    scale = LogNorm(slowest, fastest)
     image = axes.imshow(rates, cmap=colours, norm=scale, interpolation="nearest")
     axes.grid(visible=False)
     bar = page.colorbar(image, ax=axes, shrink=0.9)
     bar.set_label("bus bandwidth of the pair (GB/s)")
+    if fastest < 4 * slowest:  # healthy links lie close together: no power of ten is among them
+        bar.ax.yaxis.set_major_locator(MaxNLocator(5))
+        bar.minorticks_off()
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda rate, _: f"{rate:g}"))
     bar.ax.yaxis.set_minor_formatter(FuncFormatter(lambda rate, _: f"{rate:.3g}" if f"{rate:g}"[0] in "25" else ""))
     if links.ranks <= MOST_WRITTEN:
@@ -52,7 +56,7 @@ def _blamed(axes: Axes, links: Links, theme: Theme) -> None:
     axes.set_axis_off()
     lines = [(f"{culprit.name}: {culprit.fault or 'to blame'}", culprit.evidence or "") for culprit in links.culprits]
     y = 1.0
-    for head, evidence in lines[:MOST_BLAMED] or [("nobody is to blame", "")]:
+    for head, evidence in lines[:MOST_BLAMED] or [("nobody is named", "")]:
         for words, weight in ((head, "bold"), (evidence, "normal")):
             for text in textwrap.wrap(clean(words), 38)[:6]:
                 axes.text(0.0, y, text, va="top", weight=weight, fontsize="small", gid="culprit", clip_on=False,

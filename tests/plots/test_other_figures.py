@@ -1,5 +1,6 @@
 """Figures of models, ranks, training steps and links, read back from matplotlib."""
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,14 @@ def test_many_curves_become_shares_of_curves() -> None:
     axes = model_error.figure(models).axes[0]
     assert axes.get_ylabel() == "curves with at most this error (%)"
     assert y_of(line(axes, "mean"))[-1] == 100.0
+
+
+def test_the_legend_of_errors_stays_on_the_page() -> None:
+    drawn = errors()
+    drawn.draw_without_rendering()
+    legend = drawn.axes[0].get_legend()
+    assert legend is not None
+    assert legend.get_window_extent().x1 <= drawn.bbox.x1
 
 
 def test_curves_without_a_model_are_counted() -> None:
@@ -184,6 +193,18 @@ def test_the_culprit_is_framed(links: Links) -> None:
 
 def test_the_colours_have_a_unit(links: Links) -> None:
     assert pairs.figure(links).axes[1].get_ylabel() == "bus bandwidth of the pair (GB/s)"
+
+
+def test_rates_that_lie_close_together_are_told_by_the_colours(links: Links) -> None:
+    """Between 30 and 40 GB/s there is no power of ten, nor twice or five times one."""
+    drawn = pairs.figure(replace(links, rates=dict.fromkeys(links.rates, 35e9) | {(0, 1): 31e9}))
+    drawn.draw_without_rendering()
+    assert len([text for text in drawn.axes[1].get_yticklabels() if text.get_text()]) >= 3
+
+
+def test_nobody_is_said_to_be_innocent_when_nothing_could_be_told(links: Links) -> None:
+    undecided = replace(links, culprits=(), verdict="could not tell")
+    assert texts(pairs.figure(undecided).axes[2], "culprit") == ["nobody is named"]
 
 
 def test_the_verdict_stands_in_the_title(links: Links) -> None:
