@@ -21,7 +21,7 @@ _FOREIGN = {
     b"\xff\xfe": ("UTF-16 text", "save it as plain UTF-8, as it was written"),
     b"\xfe\xff": ("UTF-16 text", "save it as plain UTF-8, as it was written"),
 }
-_GIVE_ANOTHER = "give a file written with -J; other tools' output cannot be read"
+_GIVE_ANOTHER = "give a file written with -J; another tool's log becomes one with commbench import LOG -J FILE"
 
 
 def open_sweep_file(path: str | Path) -> io.BufferedReader:
