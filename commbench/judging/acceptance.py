@@ -7,6 +7,7 @@ import msgspec
 from commbench.judging.bounds import KINDS, Kind, Share, format_value
 from commbench.judging.estimates import Estimate, Sureness
 from commbench.judging.judged import Acceptance, Check, acceptance
+from commbench.judging.launches import each_once
 from commbench.judging.limits import Limit, Limits
 from commbench.judging.node_spread import node_spreads, unmeasured
 from commbench.judging.quantities import at_size, of_curve
@@ -44,13 +45,13 @@ def accept(
         baseline: the sweeps of `limits.baseline`.
         extra, notes: checks and remarks that others made (the history's).
     """
-    units = units_of(_once(sweeps))
+    units = units_of(each_once(sweeps))
     judged = [_Judged(unit, limits) for unit in units]
     good = [one for one in judged if one.ours]
     others = [one for one in judged if not one.ours]
     aside = [one for one in others if any(is_sub_world(one.unit, whole.unit) for whole in good)]
     asked = [*good, *(one for one in others if one not in aside)]
-    reference = [one for one in (_Judged(unit, limits) for unit in units_of(_once(baseline))) if one.ours]
+    reference = [one for one in (_Judged(unit, limits) for unit in units_of(each_once(baseline))) if one.ours]
     checks = [check for one in asked for check in one.checks(reference)]
     checks += [check for one in aside if (check := correctness_check(one.unit, ())).outcome == "fail"]
     for limit in limits.limits:
@@ -58,32 +59,6 @@ def accept(
             checks += _node_checks(good, limit, limits)
     own = [f"not judged: {one.unit.name or 'a sweep'} among {one.unit.key.world_size} of the ranks" for one in aside]
     return acceptance(limits.name, machine_text(limits.cluster), [*checks, *extra], [*own, *notes])
-
-
-def _once(sweeps: Sequence[Sweep]) -> Sequence[Sweep]:
-    """Each sweep once, the longest where a file and its copy were given: a copy is no second launch.
-
-    Sweeps that only share an id are no copies, and both are judged.
-    """
-    kept: dict[str, list[Sweep]] = {}
-    for sweep in sweeps:
-        same = kept.setdefault(sweep.header.sweep, [])
-        if not any(_holds(known, sweep) for known in same):
-            same[:] = [known for known in same if not _holds(sweep, known)] + [sweep]
-    return [sweep for same in kept.values() for sweep in same]
-
-
-def _holds(whole: Sweep, part: Sweep) -> bool:
-    """Every record of `part` stands in `whole`: it is a copy, or one taken while the run still went on."""
-    return whole.header == part.header and all(
-        longer[: len(shorter)] == shorter
-        for longer, shorter in (
-            (whole.measurements, part.measurements),
-            (whole.left_out, part.left_out),
-            (whole.transports, part.transports),
-            (whole.voids, part.voids),
-        )
-    )
 
 
 class _Judged:

@@ -15,6 +15,7 @@ from commbench.collectives import COLLECTIVES
 from commbench.errors import UsageError
 from commbench.intervals import Floats
 from commbench.judging.estimates import quantile
+from commbench.judging.launches import each_once
 from commbench.judging.limits_text import DerivedLimit, Rates, limits_text
 from commbench.judging.units import Unit, units_of
 from commbench.sweepfile.curves import CurveKey
@@ -68,7 +69,7 @@ def make_baseline(sweeps: Sequence[Sweep], *, false_alarms: float, detect: float
                          found=f"{100 * false_alarms:g} %", fix='--false-alarms "2 %"')  # fmt: skip
     if detect <= 0.0:
         raise UsageError("--detect is out of range", expected="above 0 %", found="0 %", fix='--detect "5 %"')
-    unit = _one_machine(list({sweep.header.sweep: sweep for sweep in sweeps}.values()))
+    unit = _one_machine(each_once(sweeps))
     points = list(_points(unit))
     chosen = points if every_size else list(_chosen(points))
     launches = len(chosen[0].logs)

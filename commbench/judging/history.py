@@ -15,6 +15,7 @@ import numpy as np
 from commbench.errors import SweepFileError, UsageError
 from commbench.intervals import Floats
 from commbench.judging.judged import Check
+from commbench.judging.launches import each_once
 from commbench.judging.limits import Limits
 from commbench.judging.soundness import completeness_check, machine_check, named, path_check
 from commbench.judging.steps import FALSE_ALARMS, FEWEST_NIGHTS, Change, changes
@@ -58,16 +59,17 @@ def judge_history(limits: Limits, sweeps: Sequence[Sweep], folder: str) -> tuple
         SweepFileError: a file in it cannot be read.
         UsageError: it is no folder.
     """
-    tonight = {sweep.header.sweep for sweep in sweeps}
-    earlier = [sweep for sweep in _stored(folder) if sweep.header.sweep not in tonight]
+    ours = each_once(sweeps)
+    tonight = {sweep.header.sweep for sweep in ours}
+    earlier = [sweep for sweep in each_once([*ours, *_stored(folder)]) if sweep.header.sweep not in tonight]
     sound = [sweep for unit in units_of(earlier) for sweep in _sound(unit, limits)]
     notes: list[str] = []
     if len(sound) < len(earlier):
         unused = f"{len(earlier) - len(sound)} of {len(earlier)} sweeps in {_printed(folder)}"
         notes.append(f"history: {unused} are not used: another machine or path, wrong results, or not finished")
-    units = [unit for unit in units_of([*sound, *sweeps]) if tonight & {sweep.header.sweep for sweep in unit.sweeps}]
-    ours = [unit for unit in units if machine_check(unit, limits.cluster).outcome == "pass"]
-    every = [(unit, series) for unit in ours for series in _all_series(unit)]
+    units = [unit for unit in units_of([*sound, *ours]) if tonight & {sweep.header.sweep for sweep in unit.sweeps}]
+    right = [unit for unit in units if machine_check(unit, limits.cluster).outcome == "pass"]
+    every = [(unit, series) for unit in right for series in _all_series(unit)]
     long = [pair for pair in every if len(pair[1].nights) >= FEWEST_NIGHTS]
     notes += [
         f"{named(series.name, unit)}: {_nights(series)}, fewer than the {FEWEST_NIGHTS} that show a change"

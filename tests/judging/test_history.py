@@ -1,5 +1,6 @@
 """Over nights: steps and drifts are found, dated and explained, and chance is not taken for one."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -12,6 +13,7 @@ from commbench.judging.judged import Check
 from commbench.judging.limits import parse_limits
 from commbench.judging.steps import FALSE_ALARMS, changes
 from commbench.sweepfile.reader import Sweep, read_sweeps
+from commbench.sweepfile.records import End
 
 from .limits_files import limits_text
 from .synthetic import law, sweep
@@ -110,3 +112,19 @@ def test_chance_alone_hardly_ever_shows_a_change() -> None:
 def test_two_steps_are_two() -> None:
     values = np.repeat([0.0, 0.1, 0.3], 10) + np.random.default_rng(1).normal(0.0, 0.005, 30)
     assert [change.at for change in changes(values)] == [10, 20]
+
+
+def test_nights_that_share_an_id_are_nights(tmp_path: Path) -> None:
+    """One file that was copied and changed, night by night."""
+    some = [night(n, 1.2 if n >= 8 else 1.0) for n in range(12)]
+    alike = [
+        replace(
+            one,
+            header=msgspec.structs.replace(one.header, sweep="same"),
+            measurements=tuple(msgspec.structs.replace(m, sweep="same") for m in one.measurements),
+            end=End(sweep="same", finished_at="2026-10-30T02:00:00Z", status="complete"),
+        )
+        for one in some
+    ]
+    checks, _ = judged(tmp_path, alike)
+    assert {check.outcome for check in checks} == {"fail"}
