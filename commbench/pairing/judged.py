@@ -35,7 +35,13 @@ def outcome(pairs: Pairs, verdict: Verdict) -> Outcome:
     if verdict.culprits or dead(pairs):
         return "culprit"
     undecided = verdict.open or verdict.wants_more or verdict.without_reference or verdict.untimed
-    return "could not tell" if undecided or pairs.status != "complete" or not pairs.tests else "healthy"
+    return "could not tell" if undecided or pairs.status != "complete" or untested(pairs) else "healthy"
+
+
+def untested(pairs: Pairs) -> tuple[int, ...]:
+    """Ranks that were in no test, so that nothing is known about them."""
+    tested = {rank for test in pairs.tests for rank in test.ranks}
+    return tuple(rank for rank in range(pairs.header.world_size) if rank not in tested)
 
 
 def dead(pairs: Pairs) -> tuple[tuple[int, str], ...]:

@@ -9,7 +9,7 @@ import msgspec
 
 from commbench.judging.culprits import FEWEST_NODES, Finding, Verdict
 from commbench.judging.endpoints import FALSE_ALARMS, MISSES
-from commbench.pairing.judged import dead, outcome, path_seconds
+from commbench.pairing.judged import dead, outcome, path_seconds, untested
 from commbench.pairing.reading import Pairs
 from commbench.showing.heading import clean
 from commbench.showing.training import filled, page
@@ -108,6 +108,7 @@ def sentence(pairs: Pairs, verdict: Verdict) -> str:
         return "could not tell: nothing was tested"
     reasons = [f"whether {name(each, pairs)} {fault(each)}" for each in verdict.open]
     reasons += _no_reference(verdict)
+    reasons += [f"{_rank(rank, pairs)} was in no test" for rank in untested(pairs)]
     if pairs.status != "complete":
         reasons.append(f"the run was {pairs.status}")
     return clean(f"could not tell: {_list(reasons, '; ')}")

@@ -1,6 +1,7 @@
 """A whole run on threads, on a fake library whose paths take what a law says; and the verb that shows it."""
 
 import json
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -215,3 +216,12 @@ def test_pairs_that_are_slow_alike_miss_an_expected_rate(tmp_path: Path, capsys:
 def test_an_expected_rate_needs_its_unit(rate: str) -> None:
     with pytest.raises(UsageError, match="rate"):
         parse([f"--expect={rate}"])
+
+
+def test_a_rank_that_was_in_no_test_is_not_healthy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "pairs.jsonl"
+    run(4, "-J", str(path))
+    lines = [line for line in path.read_text().splitlines() if not re.search(r'"ranks":\[(3,|[0-9],3\])', line)]
+    path.write_text("\n".join(lines) + "\n")
+    assert main(["pairs", str(path)]) == 3
+    assert "node3 was in no test" in capsys.readouterr().out
