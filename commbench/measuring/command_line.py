@@ -27,6 +27,9 @@ _NOT_OURS = {
     "-K": "warm-up calls (-w) are never part of the samples",
     "-M": "--plan prints the memory that a sweep needs",
     "-u": "buffers are aligned to 512 bytes",
+    "-V": "device-side collectives are nccl-tests' own",
+    "-x": "set NCCL_CTA_POLICY in the environment: the sweep file keeps it",
+    "-y": "torch chooses the stream that its calls run on",
     "-D": "device-side collectives are nccl-tests' own",
 }
 

@@ -67,7 +67,7 @@ def parse(arguments: Sequence[str], program: str = "commbench.sweep", extras: Ex
         calls=_at_least(raw["agg_iters"], 1, "-m"),
         warm_up=_at_least(raw["warmup_iters"], 0, "-w"),
         check=raw["check"] != 0,
-        replays=_at_least(raw["cudagraph"], 1, "-G"),
+        replays=_at_least(raw["cudagraph"], 0, "-G") or None,  # 0 is nccl-tests' own default: no graph
     )
     choices = Choices(
         collectives=_collectives(raw["collectives"]),

@@ -80,6 +80,7 @@ def test_every_letter_of_nccl_tests_that_the_contract_names_is_there(letter: str
         "-b8 -e128M -f2",
         "-t 1 -g 1 -b 8 -e 128M",
         "-g1 -b 8 -e 128M",
+        "-b 8 -e 128M -G 0",
         "-b 8 -e 128M --warmup_iters 5 --agg_iters 1",
     ],
 )
@@ -91,7 +92,7 @@ def test_lines_of_nccl_tests_are_understood(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     ["-g 8", "-g 8 -t 1", "-g 1 -t 2", "-t 2", "-g8", "-a 1", "-z 1", "-p 1", "-R 1", "-C 1", "-S 1", "-I 1", "-K 5",
-     "-M 1", "-u 1", "-D 1"],
+     "-M 1", "-u 1", "-D 1", "-V 1", "-x 1", "-y 1"],
 )  # fmt: skip
 def test_letters_that_mean_nothing_here_are_explained(line: str) -> None:
     """Not `unrecognized arguments`, but why, and what to do instead."""
@@ -145,7 +146,7 @@ def test_placements(placements: tuple[str, ...] | None, typed: str | None) -> No
 @pytest.mark.parametrize(
     "line",
     ["-b x", "-b 16 -e 8", "-f 1", "-i 0", "-d float33", "-o xor", "-r -1", "--placement up", "--placement ,",
-     "--mode fast", "--world-sizes 0", "--world-sizes two", "-n 0", "-m 0", "-w -1", "-G 0", "-N 0", "-c 2", "-T soon",
+     "--mode fast", "--world-sizes 0", "--world-sizes two", "-n 0", "-m 0", "-w -1", "-G -1", "-N 0", "-c 2", "-T soon",
      "--target 0", "--target 101", "--target nan", "--limit x", "--buffers none", "--no-such-option", "allgatherer",
      "--resume a --output-file b", "-n", "--shuffle all_reduce"],
 )  # fmt: skip
