@@ -19,16 +19,17 @@ RATIO = "time over that of {base}"
 
 
 def largest_rates(lines: Sequence[Line]) -> str:
-    """`4 GiB: 345, 512 MiB: 27.2 GB/s (12.7×)`: bus bandwidth of the first line and of the slowest other, each at its
-    own largest size, which is named once where both have the same."""
+    """`4 GiB: 345 and 27.2 GB/s (12.7×)`: bus bandwidth of the first line and of the slowest other, each at its own
+    largest size. Where these differ both are named, and there is no ratio: the panel below has it at one size."""
     first, *others = [(_last_rate(line), line.curve.points[-1].message_bytes) for line in lines]
     known = [other for other in others if other[0] > 0.0]
     if not first[0] or not known:
         return ""
     slowest = min(known)
     sizes = [format_size_short(size) for _, size in (first, slowest)]
-    second = f" and {_digits(slowest[0])}" if sizes[0] == sizes[1] else f", {sizes[1]}: {_digits(slowest[0])}"
-    return f"{sizes[0]}: {_digits(first[0])}{second} GB/s ({spelled(first[0] / slowest[0])})"
+    if first[1] != slowest[1]:
+        return f"{sizes[0]}: {_digits(first[0])}, {sizes[1]}: {_digits(slowest[0])} GB/s"
+    return f"{sizes[0]}: {_digits(first[0])} and {_digits(slowest[0])} GB/s ({spelled(first[0] / slowest[0])})"
 
 
 def _last_rate(line: Line) -> float:
