@@ -42,13 +42,18 @@ class PairTimes(NamedTuple):
     retest: bool = False
 
     @property
+    def call_seconds(self) -> float:
+        """What the message took on who entered last; the lower quartile."""
+        return lower_quarter(map(min, *self.seconds))
+
+    @property
     def path_seconds(self) -> float | None:
         """What the bytes took: without what the smallest message takes, too. None where that is too little to show.
 
         Of each sample the rank counts that entered last, because it waited for nobody. Of the samples it is the lower
         quartile: other work on a host makes half of them longer long before it reaches the fastest quarter.
         """
-        whole = lower_quarter(map(min, *self.seconds))
+        whole = self.call_seconds
         waits = lower_quarter(map(min, *self.small)) if self.small else 0.0
         return whole - waits if whole - waits > _SHOWS * whole else None
 

@@ -26,8 +26,12 @@ def _tested(each: PairRecord) -> PairTimes:
 
 
 def path_seconds(each: PairRecord) -> float | None:
-    """What the bytes of a message took on a pair's path (s); None where that is too little to show."""
-    return _tested(each).path_seconds
+    """What the bytes of a message took on a pair's path (s), or the whole call where that is too little to show.
+
+    None where the clock could not tell the call from nothing.
+    """
+    test = _tested(each)
+    return test.path_seconds or test.call_seconds or None
 
 
 def outcome(pairs: Pairs, verdict: Verdict) -> Outcome:

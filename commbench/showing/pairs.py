@@ -214,7 +214,7 @@ def _reference(path: str, message_bytes: int, verdict: Verdict) -> dict[str, flo
 
 
 def _by_pair(pairs: Pairs) -> dict[tuple[int, int], tuple[str, float | None, int]]:
-    """Path, median seconds (None where the bytes took too little to show) and tests of each pair."""
+    """Path, median seconds (None where the clock saw none) and tests of each pair."""
     values: dict[tuple[int, int], list[float | None]] = defaultdict(list)
     paths: dict[tuple[int, int], str] = {}
     for test in pairs.tests:
