@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from commbench.importing.foreign import Line
+from commbench.importing.lines import normalised
 
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"')
 _NAMES = re.compile(r"(?:num|n)_?(?:procs?|processes|ranks|tasks)|world_?size|ranks|np|ntasks", re.IGNORECASE)
@@ -30,8 +31,9 @@ def opened(lines: Iterable[Line]) -> Iterator[Line]:
                 inside = msgspec.json.decode(f'"{literal}"')
             except (msgspec.MsgspecError, UnicodeError):
                 continue
-            for text in str(inside).split("\n"):
-                yield Line(line.number, text.rstrip("\r"), line.stream)
+            for raw in str(inside).split("\n"):
+                stream, text = normalised(raw)
+                yield Line(line.number, text, f"{line.stream} {stream}".strip())
 
 
 class OpenedLines(list[Line]):

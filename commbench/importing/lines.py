@@ -95,7 +95,7 @@ def normalised(raw: str) -> tuple[str, str]:
         return writer, _string(quoted[1])
     streams = [writer] if writer else []
     for _ in range(_MANY):
-        behind = text[1:] if text[0] == " " else text  # the blank behind the wrapper before
+        behind = text.lstrip() if text[0] == " " else text  # behind the wrapper before, or indented as a whole
         for pattern, group in _PREFIXES:
             match = pattern.match(text)
             if match is None and behind is not text:

@@ -249,3 +249,22 @@ def test_a_log_that_is_given_twice_is_said() -> None:
     log = read_content("run.log", OSU.encode(), Stated())
     warnings = [list(Imported.of([log] * times, Stated(), None).warnings()) for times in (1, 2)]
     assert ["given 2 times" in " ".join(words) for words in warnings] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "log", ["013-ag-h200-16-double-launcher-prefix.log", "031-sendrecv-a100-8-all-wrong-patched-rows.log"]
+)
+def test_prefixes_inside_a_string_of_json_or_behind_blanks_change_nothing(log: str) -> None:
+    """A CI system keeps what mpirun printed; a person pastes it into a block of code."""
+    text = (FOLDER / log).read_text()
+    (plain,) = _read(text).runs
+    for wrapped in (json.dumps({"job": 7, "stdout": text}), _behind("    ", text)):
+        (run,) = _read(wrapped).runs
+        assert (run.collective, run.world_size, points(run)) == (plain.collective, plain.world_size, points(plain))
+
+
+def test_two_jobs_inside_a_string_of_json_are_told_apart() -> None:
+    """All its rows have one line, and each is a row of its own still."""
+    text = (FOLDER / "041-ar-two-jobs-interleaved.log").read_text()
+    plain, opened = _read(text), _read(json.dumps({"stdout": text}))
+    assert [points(run) for run in opened.runs] == [points(run) for run in plain.runs]

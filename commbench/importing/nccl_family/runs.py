@@ -136,9 +136,10 @@ def _series(rows: RowTable, banner: Banner, copies: int) -> Split | None:
     """The series of a table where they overlap, by printed row; None where one program printed it."""
     if banner.reporter:  # a file of its own that one process writes, each placement on its line
         return None
-    lines, sizes, kinds, firsts = rows.lines, rows.sizes, rows.kind_numbers, []
-    for place, line in enumerate(lines):
-        if not place or line != lines[place - 1]:
+    lines, sizes, kinds = rows.lines, rows.sizes, rows.kind_numbers
+    firsts: list[int] = []
+    for place, line in enumerate(lines):  # a string of a JSON document has one line for all its rows
+        if not place or line != lines[place - 1] or sizes[place] != sizes[place - 1] or place - firsts[-1] == 2:
             firsts.append(place)
     found = split([sizes[place] for place in firsts], [kinds[place] for place in firsts], _step(banner))
     if not found.overlapping and not (copies > 1 and len(found.series) == copies):
