@@ -152,6 +152,13 @@ def test_a_baseline_is_made_and_never_overwritten(tmp_path: Path) -> None:
     assert main(["accept", str(tmp_path / "site.limits.toml"), files[0]]) == 0
 
 
+@pytest.mark.parametrize(("share", "code"), [("10", 0), ("10%", 0), ("10 %", 0), ("95", 2), ("nan", 2), ("-5", 2)])
+def test_a_share_is_typed_with_or_without_its_sign(share: str, code: int, tmp_path: Path) -> None:
+    files = [written(tmp_path / f"{seed}.jsonl", sweep("a", seed=seed, noise=0.005, samples=40)) for seed in range(5)]
+    line = ["accept", "--make-baseline", *files, "--output", str(tmp_path / "a.limits.toml"), "--detect", share]
+    assert main(line) == code
+
+
 def test_accepted_nights_are_kept_and_others_are_not(tmp_path: Path) -> None:
     for file in (NVLINK, HOST):
         main(["accept", TWO_H200, file, "--history", str(tmp_path / "nights"), "--keep"])
