@@ -87,5 +87,5 @@ def test_a_plan_shows_points_memory_time_and_what_is_left_out() -> None:
     assert lines[1] == "  buffers per rank: 512 KiB to send, 0 B to receive"
     assert lines[2] == "  expected time: about 116 ms, if a call takes 200 us and 1 s per GiB; starting up comes on top"
     assert lines[3] == "  all_reduce (float32, sum, in, isolated): 2 sizes, 262144 … 524288 bytes"
-    reason = "buffers up to this size need 1 MiB a rank, and 1 MiB a rank are free"
+    reason = "buffers up to this size need 1 MiB a rank, and may take 90 % of the 1 MiB a rank that are free"
     assert lines[4] == f"  left out: all_reduce 1048576 bytes: {reason}"

@@ -183,7 +183,7 @@ def test_what_does_not_fit_is_refused_with_numbers() -> None:
     """4 MiB and a shard of 1 MiB need more than 90 % of 5 MiB."""
     large = case(MIB)
     assert Memory(5 * MIB, 0, rotate=False).refusals([large], 4) == {
-        large: "buffers up to this size need 5 MiB a rank, and 5 MiB a rank are free"
+        large: "buffers up to this size need 5 MiB a rank, and may take 90 % of the 5 MiB a rank that are free"
     }
 
 
