@@ -4,7 +4,7 @@ Before a single line such words may be the tool's own; before all of them they a
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 _NUMBERED = (  # (what stands before a line, whether every line has one)
@@ -23,6 +23,15 @@ _TAGS = tuple(
         rf"([a-z0-9][a-z0-9.]{{0,60}}-[a-z0-9.-]{{1,80}} [a-z0-9][a-z0-9-]{{0,60}}){_END}",  # stern
         r"()(?:> ?)+",  # quoted in a mail or an issue
     )
+)
+# comments that tools print at the beginning of a line: what stands before them was put there by somebody else
+_ANCHOR = re.compile(
+    r"#\s*(?:nThread |Rank +\d|Using devices|size +count|\(B\) +\(|Out of bounds|Avg bus|"
+    r"Collective test|[nr]ccl-tests |(?:OSU|OMB|MPI) |Size |Datatype: |Benchmarking |#processes )"
+)
+_ANCHORS, _KIND = 2, "kind"
+_TIME = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]?[\d:.,+-]{0,40}Z?|\d\d?:\d\d:\d\d[\d.,]{0,10}|\d{10,20}|(?<![\d.])\d{1,20}\.\d{3,9}(?![\d.])"
 )
 _LEVELS = frozenset({"DEBUG", "INFO", "NOTICE", "WARN", "WARNING", "ERROR", "CRITICAL"})
 _SAMPLE, _FEW = 3000, 5  # lines that are looked at for numbers before them, and how many there must be
@@ -59,9 +68,30 @@ def tags_of_writers(raws: Sequence[str]) -> re.Pattern[str] | None:
     return None
 
 
+def tags_of_a_kind(raws: Sequence[str], known: Callable[[str], str]) -> re.Pattern[str] | None:
+    """The pattern of what stands before the comments of a tool, and before nearly every line, whatever it is.
+
+    Args:
+        known: takes off what is known to stand before a line.
+    """
+    sample = [raw for raw in raws[:_SAMPLE] if raw.strip()]
+    before = [raw[: found.start()].rstrip() for raw in sample if (found := _ANCHOR.search(raw))]
+    if len(before) < _ANCHORS or not all(before):
+        return None
+    if any(known(raw).lstrip().startswith("#") for raw in sample if _ANCHOR.search(raw)):
+        return None
+    parts = re.findall(r"\d+|[ \t]+|[^\d \t]+", before[0][:200])
+    shape = "".join(
+        r"\d{1,20}" if part.isdigit() else "[ \t]{1,40}" if part.isspace() else re.escape(part) for part in parts
+    )
+    pattern = re.compile(rf"(?P<{_KIND}>{shape})[ \t]?", re.ASCII)
+    return pattern if sum(bool(pattern.match(raw)) for raw in sample) >= _SHARE * len(sample) else None
+
+
 def untagged(raw: str, tags: re.Pattern[str]) -> tuple[str, str]:
-    """The writer of a raw line, and the line behind its tag; a level of a logger is no writer."""
+    """The writer of a raw line, and the line behind its tag; a time and a level of a logger are no writer."""
     match = tags.match(raw)
     if match is None:
         return "", raw
-    return "" if match[1] in _LEVELS else match[1], raw[match.end() :]
+    writer = " ".join(_TIME.sub("", match[1]).split()) if _KIND in tags.groupindex else match[1]
+    return "" if writer in _LEVELS else writer, raw[match.end() :]

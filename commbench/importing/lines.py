@@ -9,7 +9,7 @@ from typing import overload
 
 import msgspec
 
-from commbench.importing.every_line import numbers_of_lines, tags_of_writers, untagged
+from commbench.importing.every_line import numbers_of_lines, tags_of_a_kind, tags_of_writers, untagged
 from commbench.importing.foreign import Line
 
 _COLOUR = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)|[()][A-Za-z0-9]|[=>78cDEHM])")
@@ -156,7 +156,7 @@ class Lines(Sequence[Line]):
             self._raw.pop()
         if number := numbers_of_lines(self._raw):
             self._raw = [number.sub("", raw) for raw in self._raw]
-        self._tags = tags_of_writers(self._raw)
+        self._tags = tags_of_writers(self._raw) or tags_of_a_kind(self._raw, lambda raw: normalised(raw)[1])
 
     @property
     def text(self) -> str:
@@ -204,4 +204,4 @@ def decoded(content: bytes) -> str:
     if is_utf16(content):
         marked = content.startswith((b"\xff\xfe", b"\xfe\xff"))
         return content.decode("utf-16" if marked else "utf-16-le", errors="replace").removeprefix("\ufeff")
-    return content.decode("utf-8", errors="replace").removeprefix("\ufeff")
+    return content.replace(b"\x00", b"").decode("utf-8", errors="replace").removeprefix("\ufeff")

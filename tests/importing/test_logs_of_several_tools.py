@@ -268,3 +268,29 @@ def test_two_jobs_inside_a_string_of_json_are_told_apart() -> None:
     text = (FOLDER / "041-ar-two-jobs-interleaved.log").read_text()
     plain, opened = _read(text), _read(json.dumps({"stdout": text}))
     assert [points(run) for run in opened.runs] == [points(run) for run in plain.runs]
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        *('2026-03-03T10:11:{:02d}Z {{app="nccl"}} ', "2026-03-03T10:11:{:02d}+0000 node-1 nccl[123]: "),
+        *("<13>1 2026-03-03T10:11:{:02d}.1Z node-1 nccl 123 - - ", "17725326{:02d}123\t", "INFO     nccl:run.py:12 "),
+        *("2026-03-03T10:11:{:02d}.123000+00:00 stream/abc/1 ", "[Rank 0] ", "rank0 | ", "[  123.4567{:02d}] "),
+        *("[node01:0] ", "MPI rank 0: "),
+    ],
+)
+@pytest.mark.parametrize("log", ["osu-7.4-tails.log", "imb-2021.7.log", "../055-ar-gb10-2-newformat-cut.log"])
+def test_what_nobody_foresaw_before_every_line_is_taken_off(prefix: str, log: str) -> None:
+    """The comments of a tool begin a line; what stands before them, and looks alike before all others, is wrapping."""
+    text = (FOLDER / "invented" / log).read_text()
+    wrapped = "".join(prefix.format(number % 60) + line + "\n" for number, line in enumerate(text.splitlines()))
+    assert [(run.collective, points(run), run.lines) for run in _read(wrapped).runs] == [
+        (run.collective, points(run), run.lines) for run in _read(text).runs
+    ]
+
+
+@pytest.mark.parametrize("pair", [("[Rank 0] ", "[Rank 1] "), ("10.0.0.4: ", "10.0.0.123: "), ("rank0 | ", "rank1 | ")])
+def test_writers_that_only_a_number_tells_apart_are_told_apart(pair: tuple[str, str]) -> None:
+    """A number before a line is the writer's unless it is a time."""
+    found = _read(_alternating(_behind(pair[0], OSU), _behind(pair[1], OTHER)))
+    assert [points(run) for run in found.runs] == [POINTS, OTHERS]
