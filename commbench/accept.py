@@ -14,6 +14,10 @@ from commbench.sweepfile.reader import Sweep, read_sweeps
 _FITTED_SIZES = (8, 1 << 30)  # of a fit that names no sizes: latency at one end, bandwidth at the other
 
 
+_Shared = tuple[tuple[int, int], float, str | None, str | None, str | None, str | None]
+"""Sizes, factor, mode, dtype, operator and placement of a sweep."""
+
+
 @dataclass(frozen=True)
 class Wanted:
     """One sweep: collectives that share sizes and all else."""
@@ -59,7 +63,7 @@ def wanted(limits: Limits) -> tuple[Wanted, ...]:
     Raises:
         UsageError: a limit needs sweeps that one launch of all ranks does not make.
     """
-    grouped: dict[tuple[object, ...], list[Limit]] = {}
+    grouped: dict[_Shared, list[Limit]] = {}
     for limit in limits.limits:
         if limit.quantity == "node_spread":
             raise UsageError(
@@ -67,18 +71,31 @@ def wanted(limits: Limits) -> tuple[Wanted, ...]:
                 found=f"a limit of node_spread in {limits.name}",
                 fix="measure each node (or with --groups), and give the sweep files instead of --launch",
             )  # fmt: skip
-        key = (limit.sizes or _FITTED_SIZES, limit.factor, limit.mode, limit.dtype, limit.op, limit.placement)
-        grouped.setdefault(key, []).append(limit)
+        for span in _spans(limit):
+            key = (span, limit.factor, limit.mode, limit.dtype, limit.op, limit.placement)
+            grouped.setdefault(key, []).append(limit)
     found = [
-        Wanted(
-            tuple(dict.fromkeys(limit.collective for limit in members)),
-            members[0].sizes or _FITTED_SIZES, members[0].factor,
-            members[0].mode, members[0].dtype, members[0].op, members[0].placement,
-        )
-        for members in grouped.values()
-    ]  # fmt: skip
+        Wanted(tuple(dict.fromkeys(limit.collective for limit in members)), *key) for key, members in grouped.items()
+    ]
     # A point that two sweeps measured would be judged as two launches, and those know far less than one.
     return tuple(one for one in found if not any(other.covers(one) for other in found if other is not one))
+
+
+def _spans(limit: Limit) -> tuple[tuple[int, int], ...]:
+    """The sizes of a limit as ranges that -b, -e and -f make: its last size alone, where the factor misses it."""
+    first, last = limit.sizes or _FITTED_SIZES
+    if limit.factor != int(limit.factor):
+        raise UsageError(
+            "a sweep multiplies sizes by whole numbers", expected="a whole factor in a limit that --launch measures",
+            found=f"factor = {limit.factor:g} of {limit.collective}",
+            fix="factor = 2, or measure by yourself and give the sweep files instead of --launch",
+        )  # fmt: skip
+    if limit.fitted:
+        return ((first, last),)
+    reached = first
+    while reached * int(limit.factor) <= last:
+        reached *= int(limit.factor)
+    return ((first, last),) if reached == last else ((first, reached), (last, last))
 
 
 def launch_lines(

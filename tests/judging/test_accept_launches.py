@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from commbench.accept import launch_lines, wanted
+from commbench.errors import UsageError
 from commbench.judging.limits import parse_limits
 from commbench.launching.lines import parse_launch
 from tests.judging.limits_files import TIME, limits_text
@@ -33,3 +34,15 @@ def test_a_size_inside_a_range_is_measured_once(size: str, sweeps: int) -> None:
     """Measured by two sweeps it would count as two launches, whose interval spans a factor of hundreds."""
     text = limits_text(limit=RANGE + TIME.replace("2M", size)).replace("{bound}", "3 ms")
     assert len(wanted(parse_limits(text.encode()))) == sweeps
+
+
+def test_the_last_size_is_measured_although_the_factor_misses_it() -> None:
+    """`-b 3M -e 16M -f 2` ends at 12 MiB."""
+    text = limits_text().replace('size = "2M"', 'sizes = "3M..16M"')
+    assert [one.sizes for one in wanted(parse_limits(text.encode()))] == [(3 << 20, 12 << 20), (16 << 20, 16 << 20)]
+
+
+def test_a_factor_that_no_sweep_knows_is_refused() -> None:
+    text = limits_text().replace('size = "2M"', 'sizes = "1M..16M"\nfactor = 1.5')
+    with pytest.raises(UsageError, match="whole"):
+        wanted(parse_limits(text.encode()))
