@@ -7,7 +7,7 @@ from commbench.importing.launch_lines import ranks_launched
 
 PROGRAM = re.compile(
     r"(?<![\w-])(all_reduce|all_gather|reduce_scatter|reduce|broadcast|alltoallv|alltoall|sendrecv|gather|scatter|hypercube)"
-    r"_perf(?:_mpi|\.exe)?(?![\w])"
+    r"_perf(?:_mpi|\.exe)?(?!\w|\.py)"
 )
 _STARTED = re.compile(rf"{PROGRAM.pattern}[\"']?(?:\s+-{{1,2}}[A-Za-z]|\s*$)")
 _EACH = re.compile(r"\s(?:-([gt])\s{0,3}|--(?:ngpus|nthreads)[\s=]{1,3})(\d{1,4})(?=\s|$)")

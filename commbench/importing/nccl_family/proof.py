@@ -18,6 +18,7 @@ from commbench.importing.nccl_family.rows import Floats, RowTable
 from commbench.importing.stating import BY_USER
 
 _GIGA = 1e9
+BY_COMMAND = "command line"
 _LIKE = {"hypercube": "all_gather", "alltoallv": "all_to_all"}  # whose bus factor they print
 _NOT_CHECKED_IN_PLACE = frozenset({"all_to_all", "send_recv", "alltoallv"})
 
@@ -183,11 +184,12 @@ def _collective(
             continue
         if name in COLLECTIVES and not _fits(name, *factors, ranks, evidence.at_least):
             others = f"; they fit {' or '.join(fitting)}" if fitting else ""
+            if basis == BY_COMMAND:  # it may be another's, above these rows by chance
+                said = (*said, f"the command line above runs {name}, which the bandwidths do not fit{others}")
+                continue
             said = (*said, f"its bandwidths do not fit the {name} that is {basis}{others}")
         return name, basis, said
-    if len(fitting) == 1:
-        return fitting[0], "columns", ()
-    return None, None, ()
+    return (fitting[0], "columns", said) if len(fitting) == 1 else (None, None, said)
 
 
 def _with_ranks(

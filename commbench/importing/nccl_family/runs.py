@@ -20,7 +20,7 @@ from commbench.importing.nccl_family.devices import (
     ranks_per_host,
 )
 from commbench.importing.nccl_family.layout import Layout
-from commbench.importing.nccl_family.proof import Evidence, prove
+from commbench.importing.nccl_family.proof import BY_COMMAND, Evidence, prove
 from commbench.importing.nccl_family.rows import RowTable
 from commbench.importing.nccl_family.series import Split, split
 from commbench.importing.nccl_family.table import Table
@@ -245,7 +245,7 @@ def _evidence(banner: Banner, layout: Layout, devices: list[Device], stated: Sta
         layout=layout,
         named=named,
         counted=banner.counted,
-        named_basis="named" if name else "command line",
+        named_basis="named" if name else BY_COMMAND,
         listed=listed(banner, devices),
         at_least=max(1, 1 if groups(devices) else largest),
         logged=tuple(sorted(banner.ranks or logged)),

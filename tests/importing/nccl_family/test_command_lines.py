@@ -91,3 +91,10 @@ def test_an_average_that_the_tool_calls_failed_is_said() -> None:
     """NCCL_TESTS_MIN_BW asks for more."""
     log = "\n".join(f"{line}FAILED" if "Avg bus" in line else line for line in SCATTER.splitlines())
     assert any("NCCL_TESTS_MIN_BW" in note for note in read(log).runs[0].notes)
+
+
+def test_a_command_that_the_rows_contradict_names_nothing() -> None:
+    """It stands above them by chance; what the rows allow is said."""
+    (run,) = read(f"$ mpirun -np 8 ./all_reduce_perf -b 8\n{SCATTER}").runs
+    assert (run.collective, run.candidates) == (None, ("gather", "scatter"))
+    assert any("the command line above runs all_reduce, which the bandwidths do not fit" in note for note in run.notes)
