@@ -158,7 +158,8 @@ class Memory:
         rotating = 4 * self.cache if self.rotate else 0
         if rotating > self.available * USABLE:
             words += f" (rotating past the cache alone {format_size_short(rotating)}: --buffers same needs none of it)"
-        return f"{words}, and may take {100 * USABLE:.0f} % of the {format_size_short(self.available)} a rank that are free"
+        free = format_size_short(self.available)
+        return f"{words}, and may take {100 * USABLE:.0f} % of the {free} a rank that are free"
 
 
 def expected_seconds(case: Case, limit: float, samples: int | None) -> float:
