@@ -11,7 +11,7 @@ from collections.abc import MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_VIA = re.compile(r": (\d{1,9})\[[^]]*\] -> (\d{1,9})\[[^]]*\](?: \[(?:send|receive)\])? via ([^\n]+?)\s*$", re.MULTILINE)
+_VIA = re.compile(r": (\d{1,9})\[[^]\n]*\] -> (\d{1,9})\[[^]\n]*\](?: \[(?:send|receive)\])? via (\S[^\n]*)")
 # Printed when multicast through NVSwitch is set up; `NVLS multicast support is available` only says that it could be.
 _NVLS = re.compile(r" NVLS comm 0x[0-9a-f]+ headRank (\d{1,9}) nHeads \d+")
 NVLS = "NVLS"
@@ -37,7 +37,7 @@ def links(log: str) -> tuple[Link, ...]:
 
     Multicast is a link of a head (a GPU that the switch reduces for) with itself: it has no pairs.
     """
-    found = {Link(int(source), int(target), path) for source, target, path in _VIA.findall(log)}
+    found = {Link(int(source), int(target), path.strip()) for source, target, path in _VIA.findall(log)}
     return tuple(sorted(found | {Link(int(head), int(head), NVLS) for head in _NVLS.findall(log)}))
 
 

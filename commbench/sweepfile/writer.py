@@ -45,7 +45,7 @@ class SweepWriter:
                 "a sweep file is never overwritten",
                 expected=f"no file at {path}",
                 found="one is there",
-                fix=f"choose another name after -J; commbench.sweep and mpi.sweep can also continue theirs: --resume {path}",
+                fix=f"choose another name after -J; commbench.sweep and mpi.sweep continue theirs with --resume {path}",
             ) from None
         except OSError as error:
             raise _unwritable(path, error) from None

@@ -2,8 +2,10 @@
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from commbench.arguments import Parser
+from commbench.verbs.many_records import no_search_for_cycles
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -16,6 +18,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         CommbenchError: for options that make no sense, and files that cannot be read or written.
     """
     options = command_line().parse_args(argv)
+    with no_search_for_cycles():
+        return _run(options)
+
+
+def _run(options: Any) -> int:
     from commbench.importing.imported import Imported, exit_code, write_sweeps
     from commbench.importing.reading import paths_of, read_log, stated_by
 
