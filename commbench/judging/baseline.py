@@ -191,18 +191,22 @@ def _summary(kept: Sequence[DerivedLimit], left_out: Sequence[DerivedLimit], rat
     least = max(one.least_detected for one in kept)
     rate = f"healthy launches fail at most {100 * rates.false_alarms:g} % of the time"
     lines = [
-        f"{len(kept)} limits from {rates.launches} launches, {100 * rates.detect:g} % below their mean",
-        f"{rate}; --detect {100 * least:.2g} % would do",
+        f"{len(kept)} limits from {rates.launches} launches, at times {_percent(rates.detect)} above their mean",
+        f"{rate}; --detect {_percent(least)} would do",
     ]
     if left_out:
         worst = max(left_out, key=lambda one: one.least_detected)
         lines.append(
             f"note: {len(left_out)} points have no limit: launches differ too much there to tell a machine that is "
-            f"{100 * rates.detect:g} % slower\n      (worst: "
+            f"{_percent(rates.detect)} slower\n      (worst: "
             f"{worst.key.collective} {format_size(worst.message_bytes)}, "
-            f"where {100 * worst.least_detected:.2g} % is the least to show)"
+            f"where {_percent(worst.least_detected)} is the least to show)"
         )
     return "\n".join(lines) + "\n"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:.0f} %"
 
 
 def _refused(expected: str, found: str, fix: str) -> UsageError:

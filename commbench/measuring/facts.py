@@ -49,6 +49,8 @@ _SECRET_VALUE = re.compile(
     r"|(?:token|secret|passw(?:or)?d|passphrase|credential|api[-_]?key|auth|cookie)\w*\s*[=:]",
     re.IGNORECASE,
 )
+# What mpirun tells its ranks (addresses, keys, folders) differs from launch to launch and is no setting.
+_OF_A_LAUNCH = re.compile(r"OMPI_MCA_(?:orte_|ess_|initial_wdir)|\w+_URI\b", re.IGNORECASE)
 # Devices are named by UUID in CUDA_VISIBLE_DEVICES: as random as a key, and no secret.
 _UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
 
@@ -84,7 +86,10 @@ def allowed_variables(environ: Mapping[str, str]) -> dict[str, str]:
     return {
         name: _printable(value)
         for name, value in sorted(environ.items())
-        if (name in _NAMES or name.startswith(_PREFIXES)) and not _SECRET_NAME.search(name) and not _is_secret(value)
+        if (name in _NAMES or name.startswith(_PREFIXES))
+        and not _OF_A_LAUNCH.match(name)
+        and not _SECRET_NAME.search(name)
+        and not _is_secret(value)
     }
 
 

@@ -163,6 +163,14 @@ def test_names_outside_the_list_or_of_secrets_are_left_out(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "name", ["OMPI_MCA_orte_hnp_uri", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_initial_wdir", "PRTE_MCA_x_server_uri"]
+)
+def test_what_mpirun_tells_its_ranks_is_no_setting(name: str) -> None:
+    """Addresses, keys and folders of one launch, which would make any two sweeps differ."""
+    assert allowed_variables({name: "1;tcp://10.0.0.1:1", "OMPI_MCA_btl": "sm"}) == {"OMPI_MCA_btl": "sm"}
+
+
+@pytest.mark.parametrize(
     "value",
     [
         "http://someone:hunter2@proxy.example:8080/",

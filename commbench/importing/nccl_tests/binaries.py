@@ -30,6 +30,7 @@ USUAL_PLACES = (
     *("nccl-tests/build", "build", "~/nccl-tests/build", "/opt/nccl-tests/build", "/opt/nccl_tests/build"),
     *("/opt/nccl-tests", "/usr/local/nccl-tests/build", "/workspace/nccl-tests/build", "/nccl-tests/build"),
 )
+_SHOWN = 6  # places that a message lists
 _WITH_MPI = "_mpi"  # NAME_SUFFIX of builds that have both
 
 Which = Callable[[str], str | None]
@@ -123,9 +124,10 @@ def _candidates(
 
 
 def _missing(program: str, looked: list[str]) -> UsageError:
+    more = len(looked) - _SHOWN
     return UsageError(
         f"{program} was not found",
         expected=f"nccl-tests' {program} (github.com/NVIDIA/nccl-tests, built with `make`, or `make MPI=1`)",
-        found="nothing at " + ", ".join(looked),
+        found="nothing at " + ", ".join(looked[:_SHOWN]) + (f" and {more} more places" if more > 0 else ""),
         fix=f"name its folder with --binaries DIR, or set {HOME}, or put it on PATH",
     )

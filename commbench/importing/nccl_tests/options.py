@@ -70,7 +70,7 @@ def parse(argv: Sequence[str]) -> Options:
     for name, given in raw.items():
         for text in given if isinstance(given, list) else [given]:
             _refuse_unprintable(name, text)
-    named = raw["collectives"] or list(DEFAULT_COLLECTIVES)
+    named, folder = _without_folder(raw["collectives"] or list(DEFAULT_COLLECTIVES), raw["binaries"])
     collectives = [*PROGRAMS] if named == ["all"] else [collective_named(name).name for name in named]
     own = {letter: own_value(letter, raw[f"own_{letter}"]) for letter in OWN if raw[f"own_{letter}"] is not None}
     if {"b", "e"} <= own.keys() and parse_size(own["b"]) > parse_size(own["e"]):
@@ -82,9 +82,28 @@ def parse(argv: Sequence[str]) -> Options:
     _refuse_known(further)
     return Options(
         tuple(collectives), own, further,
-        Path(raw["binaries"]).expanduser() if raw["binaries"] else None, raw["launch"], _limit(raw["limit"]),
+        folder, raw["launch"], _limit(raw["limit"]),
         Path(raw["file"]) if raw["file"] else None, raw["label"], raw["json"],
     )  # fmt: skip
+
+
+def _without_folder(named: Sequence[str], binaries: str | None) -> tuple[list[str], Path | None]:
+    """The programs by their names, and the folder they are in: `build/all_reduce_perf` says both."""
+    folders = {Path(name).parent for name in named if "/" in name}
+    folders |= {_folder(binaries)} if binaries else set()
+    if len(folders) > 1:
+        raise UsageError(
+            "nccl-tests' programs stand in several folders", expected="one folder, or --binaries DIR and names",
+            found=", ".join(sorted(map(str, folders))), fix="run commbench nccl-tests once for each folder",
+        )  # fmt: skip
+    names = [name.rsplit("/", 1)[-1].removesuffix("_mpi") if "/" in name else name for name in named]
+    return names, folders.pop().expanduser() if folders else None
+
+
+def _folder(binaries: str) -> Path:
+    """The folder that --binaries means: itself, or that of a program."""
+    path = Path(binaries)
+    return path.parent if path.name.removesuffix("_mpi") in PROGRAMS.values() else path
 
 
 def _limit(text: str | None) -> float | None:

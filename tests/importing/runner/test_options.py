@@ -30,6 +30,15 @@ def test_collectives_are_understood_in_any_spelling() -> None:
     assert asked("allreduce redsct -b 8 alltoall_perf").collectives == ("all_reduce", "reduce_scatter", "all_to_all")
 
 
+def test_programs_may_be_named_with_their_folder() -> None:
+    """As nccl-tests is started by hand; --binaries may name one of them too."""
+    options = parse(["./build/all_reduce_perf", "./build/all_gather_perf_mpi"])
+    assert (options.collectives, options.binaries) == (("all_reduce", "all_gather"), Path("build"))
+    assert parse(["all_reduce", "--binaries", "/opt/build/reduce_perf"]).binaries == Path("/opt/build")
+    with pytest.raises(UsageError, match="several folders"):
+        parse(["a/all_reduce_perf", "b/all_reduce_perf"])
+
+
 def test_four_collectives_are_the_default() -> None:
     assert asked("-b 8").collectives == ("all_reduce", "reduce", "reduce_scatter", "all_gather")
 
