@@ -56,14 +56,13 @@ def judge_history(limits: Limits, sweeps: Sequence[Sweep], folder: str) -> tuple
     """Checks and remarks about how tonight's sweeps stand to the nights in `folder`.
 
     Raises:
-        SweepFileError: a file in it cannot be read.
         UsageError: it is no folder.
     """
     ours = each_once(sweeps)
     tonight = {sweep.header.sweep for sweep in ours}
-    earlier = [sweep for sweep in each_once([*ours, *_stored(folder)]) if sweep.header.sweep not in tonight]
+    stored, notes = _stored(folder)
+    earlier = [sweep for sweep in each_once([*ours, *stored]) if sweep.header.sweep not in tonight]
     sound = [sweep for unit in units_of(earlier) for sweep in _sound(unit, limits)]
-    notes: list[str] = []
     if len(sound) < len(earlier):
         unused = f"{len(earlier) - len(sound)} of {len(earlier)} sweeps in {_printed(folder)}"
         notes.append(f"history: {unused} are not used: another machine or path, wrong results, or not finished")
@@ -121,7 +120,8 @@ def _encoded(sweep: Sweep) -> bytes:
     return b"".join(msgspec.json.encode(record) + b"\n" for record in (*records, *sweep.voids))
 
 
-def _stored(folder: str) -> list[Sweep]:
+def _stored(folder: str) -> tuple[list[Sweep], list[str]]:
+    """The sweeps of the folder, and a remark about each file that cannot be read."""
     place = Path(folder)
     try:
         files = sorted(place.rglob("*.jsonl")) if place.is_dir() else []
@@ -132,7 +132,14 @@ def _stored(folder: str) -> list[Sweep]:
     except (OSError, ValueError) as error:
         raise UsageError("the history cannot be read", expected="a folder of sweep files", found=f"{folder}: {error}",
                          fix="--history DIR") from None  # fmt: skip
-    return [sweep for file in files for sweep in read_sweeps(file)]
+    stored: list[Sweep] = []
+    damaged: list[str] = []
+    for file in files:
+        try:
+            stored += read_sweeps(file)
+        except SweepFileError as error:  # one bad night must not hide all the others
+            damaged.append(f"history: {_printed(str(file))} is not used: {error.wrong}, {error.found}")
+    return stored, damaged
 
 
 def _sound(unit: Unit, limits: Limits) -> Iterator[Sweep]:

@@ -97,6 +97,15 @@ def test_what_is_kept_is_the_whole_sweep(tmp_path: Path) -> None:
     assert read_sweeps(file) == (one,)
 
 
+def test_a_damaged_night_is_remarked_on_and_the_others_count(tmp_path: Path) -> None:
+    """A nightly job goes on after a disk was full once."""
+    keep([night(number) for number in range(8)], str(tmp_path))
+    (tmp_path / "bad.jsonl").write_text("not a sweep\n")
+    checks, notes = judge_history(LIMITS, [night(8)], str(tmp_path))
+    assert {check.outcome for check in checks} == {"pass"}
+    assert [note for note in notes if "bad.jsonl is not used" in note]
+
+
 def test_a_file_is_no_history(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CommbenchError):
