@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.machine import machine_and_date
-from commbench.judging.culprits import Verdict
+from commbench.judging.findings import Verdict
 from commbench.pairing.judged import dead, judged, outcome
 from commbench.pairing.reading import Pairs, read_pairs
 from tests.emulated_cluster.cluster import EmulatedCluster

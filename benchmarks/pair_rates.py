@@ -15,7 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.machine import machine_and_date
-from commbench.judging.culprits import PairTimes, Verdict, find_culprits
+from commbench.judging.culprits import find_culprits
+from commbench.judging.findings import Verdict
+from commbench.judging.pair_times import PairTimes
 from commbench.pairing.options import TOLERANCE
 from commbench.pairing.run import CYCLES
 from commbench.pairing.schedule import Places, Step, first_look, second_look

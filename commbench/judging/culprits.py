@@ -1,125 +1,21 @@
-"""Who is the culprit: nodes, ranks (GPUs) or links, from the times of pairs of ranks. A function of numbers only.
-
-What is slow with every good partner is slow itself; what is slow with one partner is the link to it. A node is named
-where its ranks are slow together, a rank where it is slow alone.
-"""
+"""Who is the culprit: nodes, ranks (GPUs) or links, from the times of pairs of ranks. A function of numbers only."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import exp, log, log1p
-from typing import Literal, NamedTuple
 
-from commbench.judging.endpoints import Estimate, Judged, Trial, judge, lower_quarter
-from commbench.judging.expected_rate import against_expected
+from commbench.judging.endpoints import Judged, Trial, judge
+from commbench.judging.findings import Draft, Finding, Verdict
+from commbench.judging.pair_times import PATHS, PairTimes, PathKind
+from commbench.judging.slow_paths import find_slow, is_as_expected
 
-PathKind = Literal["between", "inside"]
-Samples = tuple[Sequence[float], Sequence[float]]
-PATHS: tuple[PathKind, ...] = ("between", "inside")
 FEWEST_NODES = 3  # of two nodes nobody can tell which one is slow, nor whether both are
 
 LATE = 0.1
 """Share of a call's time by which a rank must be late to be named: less moves no bandwidth that a user would see."""
 
-_SHOWS = 0.1  # share of a test's time that its bytes must take: less is lost in how the smallest messages scatter
-_MOST_LOST = 0.25  # share of such tests: the reference comes from the fastest ones, and must not be made of them
-
-
-class PairTimes(NamedTuple):
-    """One test of two ranks.
-
-    Attributes:
-        seconds: each one's own time of the message in every sample.
-        small: the same of a message so small that no bandwidth shows in it; None: not measured.
-        wrong: wrong elements that each found; None: nobody looked.
-    """
-
-    path: PathKind
-    ranks: tuple[int, int]
-    seconds: Samples
-    small: Samples | None = None
-    wrong: tuple[int, int] | None = None
-    retest: bool = False
-
-    @property
-    def call_seconds(self) -> float:
-        """What the message took on who entered last; the lower quartile."""
-        return lower_quarter(map(min, *self.seconds))
-
-    @property
-    def path_seconds(self) -> float | None:
-        """What the bytes took: without what the smallest message takes, too. None where that is too little to show.
-
-        Of each sample the rank counts that entered last, because it waited for nobody. Of the samples it is the lower
-        quartile: other work on a host makes half of them longer long before it reaches the fastest quarter.
-        """
-        whole = self.call_seconds
-        waits = lower_quarter(map(min, *self.small)) if self.small else 0.0
-        return whole - waits if whole - waits > _SHOWS * whole else None
-
-    @property
-    def small_seconds(self) -> float | None:
-        """What the smallest message took on the slower of both ranks; the lower quartile."""
-        return lower_quarter(map(max, *self.small)) if self.small else None
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A culprit, or something that could not be decided.
-
-    Attributes:
-        kind: a node, a rank of it, the link of two ranks, or all pairs of a path, which are slower than expected.
-        fault: a slow path; late, with the smallest messages, too; or wrong data.
-        path: where it shows; None where that does not matter.
-        slowness: time over that of healthy pairs (1 = as fast); of late ranks 1 + lateness over the call's time; of
-            all pairs time over the expected one.
-        interval: 95 %.
-    """
-
-    kind: Literal["node", "rank", "link", "all"]
-    fault: Literal["slow", "late", "wrong"]
-    path: Literal["between", "inside", "both"] | None
-    ranks: tuple[int, ...]
-    hosts: tuple[str, ...]
-    slowness: float | None
-    interval: tuple[float, float] | None
-    tests: int
-    retests: int
-    partners: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What the tests show.
-
-    Attributes:
-        suspects, links: what should be tested again, by path: ranks, and pairs of ranks.
-        undecided: ranks that are neither shown slow nor shown fine; more tests may tell.
-        reference: seconds of a healthy pair, by path.
-        without_reference: paths with nothing to compare: two nodes, or one pair.
-        untimed: paths where a message took hardly longer than the smallest one: no bandwidth shows, nobody is judged.
-    """
-
-    culprits: tuple[Finding, ...]
-    open: tuple[Finding, ...]
-    suspects: dict[PathKind, tuple[int, ...]]
-    links: dict[PathKind, tuple[tuple[int, int], ...]]
-    undecided: dict[PathKind, tuple[int, ...]]
-    reference: dict[PathKind, float]
-    scale: dict[PathKind, float]
-    without_reference: tuple[PathKind, ...]
-    untimed: tuple[PathKind, ...] = ()
-
-    @property
-    def wants_more(self) -> bool:
-        """Whether more tests could tell more."""
-        return any(any(each.values()) for each in (self.suspects, self.links, self.undecided))
-
-
-@dataclass
-class _Draft:
-    culprits: list[Finding] = field(default_factory=list)
-    open: list[Finding] = field(default_factory=list)
+_MOST_LOST = 0.25  # share of tests without a time: the reference comes from the fastest, and must not be made of them
 
 
 def find_culprits(
@@ -139,10 +35,10 @@ def find_culprits(
     judged = {path: found for path in PATHS if (found := judge(trials[path], log1p(tolerance))) is not None}
     late = {path: _lateness([test for test in tests if test.path == path], exp(found.reference))
             for path, found in judged.items()}  # fmt: skip
-    draft = _Draft()
+    draft = Draft()
     _wrong(tests, hosts, draft)
     for path, found in judged.items():
-        _slow(path, found, hosts, draft)
+        find_slow(path, found, hosts, draft)
     for path, found_late in late.items():
         _late(path, found_late, hosts, draft)
     kept = (
@@ -151,7 +47,7 @@ def find_culprits(
         else [
             path
             for path, found in judged.items()
-            if _as_expected(path, found, trials[path], expected, tolerance, hosts, draft)
+            if is_as_expected(path, found, trials[path], expected, tolerance, hosts, draft)
         ]
     )
     without = tuple(path for path in judged if _without_reference(path, tests, hosts) and path not in kept)
@@ -193,74 +89,6 @@ def _without_reference(path: PathKind, tests: Sequence[PairTimes], hosts: Sequen
     return len(pairs) < 2 or (path == "between" and len(nodes) < FEWEST_NODES)
 
 
-def _slow(path: PathKind, found: Judged, hosts: Sequence[str], draft: _Draft) -> None:
-    """Findings of one path, from its members and links."""
-    of_host: dict[str, list[int]] = defaultdict(list)
-    for rank in found.members:
-        of_host[hosts[rank]].append(rank)
-    for host, ranks in of_host.items():
-        for status, into in (("slow", draft.culprits), ("open", draft.open), ("suspect", draft.open)):
-            bad = [rank for rank in ranks if found.members[rank].status == status]
-            if not bad:
-                continue
-            together = len(ranks) == 1 or (len(bad) > 1 and 2 * len(bad) >= len(ranks))
-            if path == "inside" and len(ranks) == 2 and len(bad) == 2:
-                into.append(_finding("link", path, bad, (host,), [found.members[rank] for rank in bad]))
-            elif path == "between" and not any(found.members[rank].anchored for rank in bad):
-                _unanchored(path, found, bad, hosts, draft)
-            elif together:
-                into.append(_finding("node", path, bad, (host,), [found.members[rank] for rank in bad]))
-            else:
-                into += [_finding("rank", path, [rank], (host,), [found.members[rank]]) for rank in bad]
-    for link, each in found.links.items():
-        if each.status == "fine":
-            continue
-        into = draft.culprits if each.status == "slow" else draft.open
-        into.append(_finding("link", path, link, tuple(dict.fromkeys(hosts[rank] for rank in link)), [each]))
-
-
-def _unanchored(path: PathKind, found: Judged, bad: Sequence[int], hosts: Sequence[str], draft: _Draft) -> None:
-    """Slow ranks that met no good one: with a single partner the link is named, else nobody can tell."""
-    for rank in bad:
-        own = found.members[rank]
-        pair = tuple(sorted((rank, *own.partners)))
-        if len(pair) == 2 and found.members[pair[0]].status == found.members[pair[1]].status:
-            if rank == pair[0]:
-                into = draft.culprits if own.status == "slow" else draft.open
-                into.append(_finding("link", path, pair, tuple(hosts[end] for end in pair), [own]))
-        else:
-            draft.open.append(_finding("rank", path, [rank], (hosts[rank],), [own]))
-
-
-def _as_expected(
-    path: PathKind, found: Judged, trials: Sequence[Trial], expected: float, tolerance: float, hosts: Sequence[str],
-    draft: _Draft,
-) -> bool:  # fmt: skip
-    """Whether healthy pairs take no longer than expected; a finding where they do, or nobody can tell."""
-    held = against_expected(found, trials, log(expected), log1p(tolerance))
-    if held.status != "fine":
-        ranks = tuple(found.members)
-        finding = Finding(
-            "all", "slow", path, ranks, tuple(dict.fromkeys(hosts[rank] for rank in ranks)), exp(held.slowness),
-            (exp(held.interval[0]), exp(held.interval[1])), held.tests, sum(trial.retest for trial in trials),
-        )  # fmt: skip
-        (draft.culprits if held.status == "slow" else draft.open).append(finding)
-    return held.status == "fine"
-
-
-def _finding(
-    kind: Literal["node", "rank", "link"], path: PathKind, ranks: Sequence[int], hosts: tuple[str, ...],
-    estimates: Sequence[Estimate],
-) -> Finding:  # fmt: skip
-    middle = sorted(estimates, key=lambda each: each.slowness)[len(estimates) // 2]
-    partners = sorted({partner for each in estimates for partner in each.partners} - set(ranks))
-    return Finding(
-        kind, "slow", path, tuple(ranks), hosts, exp(middle.slowness),
-        (exp(middle.interval[0]), exp(middle.interval[1])),
-        sum(each.tests for each in estimates), sum(each.retests for each in estimates), tuple(partners),
-    )  # fmt: skip
-
-
 def _lateness(tests: Sequence[PairTimes], call: float) -> Judged | None:
     """Members that are late, in shares of a call's seconds.
 
@@ -272,7 +100,7 @@ def _lateness(tests: Sequence[PairTimes], call: float) -> Judged | None:
     )
 
 
-def _late(path: PathKind, found: Judged | None, hosts: Sequence[str], draft: _Draft) -> None:
+def _late(path: PathKind, found: Judged | None, hosts: Sequence[str], draft: Draft) -> None:
     """Shown late, or looking it; scatter of small calls alone is no finding."""
     for rank, each in (found.members if found else {}).items():
         if each.status in ("slow", "suspect"):
@@ -283,7 +111,7 @@ def _late(path: PathKind, found: Judged | None, hosts: Sequence[str], draft: _Dr
             (draft.culprits if each.status == "slow" else draft.open).append(finding)
 
 
-def _wrong(tests: Sequence[PairTimes], hosts: Sequence[str], draft: _Draft) -> None:
+def _wrong(tests: Sequence[PairTimes], hosts: Sequence[str], draft: Draft) -> None:
     """Wrong data: the rank that has them with most of its partners, else the link."""
     looked: dict[int, set[int]] = defaultdict(set)
     found: dict[int, set[int]] = defaultdict(set)

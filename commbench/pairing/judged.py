@@ -3,7 +3,9 @@
 import re
 from typing import Literal
 
-from commbench.judging.culprits import PairTimes, Verdict, find_culprits
+from commbench.judging.culprits import find_culprits
+from commbench.judging.findings import Verdict
+from commbench.judging.pair_times import PairTimes
 from commbench.pairing.reading import Pairs
 from commbench.pairing.records import PairRecord
 

@@ -8,7 +8,7 @@ from typing import Protocol, cast
 
 from commbench import __version__
 from commbench.errors import UsageError
-from commbench.judging.culprits import Verdict
+from commbench.judging.findings import Verdict
 from commbench.measuring.continuing import on_rank_0
 from commbench.measuring.facts import machine_facts
 from commbench.measuring.launched import Launched

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from commbench.judging.culprits import PathKind, Verdict
+from commbench.judging.findings import Verdict
+from commbench.judging.pair_times import PathKind
 from commbench.pairing.rounds import Pair, Round, retests, screening
 
 RETEST_ROUNDS = 4  # more than the three tests that naming takes

@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
-from commbench.judging.culprits import FEWEST_NODES, Finding, Verdict
+from commbench.judging.culprits import FEWEST_NODES
 from commbench.judging.endpoints import FALSE_ALARMS, MISSES
+from commbench.judging.findings import Finding, Verdict
 from commbench.pairing.judged import dead, outcome, path_seconds, untested
 from commbench.pairing.reading import Pairs
 from commbench.showing.heading import clean

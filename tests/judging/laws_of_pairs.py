@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from commbench.judging.culprits import PairTimes, Verdict, find_culprits
+from commbench.judging.culprits import find_culprits
+from commbench.judging.findings import Verdict
+from commbench.judging.pair_times import PairTimes
 from commbench.pairing.schedule import Places, Step, first_look, second_look
 
 TOLERANCE = 0.03

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from commbench.judging.culprits import Finding, PairTimes, Verdict, find_culprits
+from commbench.judging.culprits import find_culprits
+from commbench.judging.findings import Finding, Verdict
+from commbench.judging.pair_times import PairTimes
 
 from .laws_of_pairs import CALL, SMALL, TOLERANCE, verdict_on
 
