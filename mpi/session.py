@@ -32,6 +32,7 @@ class MpiSession:
 
     placements: Mapping[str, tuple[Placement | None, ...]] = calls.PLACEMENTS
     default_modes: tuple[Mode, ...] = ("isolated",)
+    copied: frozenset[str] = frozenset()
 
     def __init__(self, options: Options, memory: Memory, printed: str, *, persistent: bool = False) -> None:
         self._options, self._memory, self._printed, self._persistent = options, memory, printed, persistent

@@ -131,11 +131,16 @@ def buffer_bytes(case: Case, world_size: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Memory:
-    """What a rank may allocate and what the two slabs take (bytes)."""
+    """What a rank may allocate and what the two slabs take (bytes).
+
+    Attributes:
+        copied: collectives whose whole message the library copies for itself during a call.
+    """
 
     available: int
     cache: int
     rotate: bool
+    copied: frozenset[str] = frozenset()
 
     def slabs(self, cases: Sequence[Case], world_size: int) -> tuple[int, int]:
         """The size of the send and of the receive slab that hold every one of the cases."""
@@ -149,12 +154,17 @@ class Memory:
         """The cases that are left out, with the numbers: the largest first, until the slabs of the others fit."""
         left = sorted(set(cases), key=lambda case: (sum(buffer_bytes(case, world_size)), case.elements))
         refused = {}
-        while left and (needed := sum(self.slabs(left, world_size))) > self.available * USABLE:
+        while left and (needed := self._needed(left, world_size)) > self.available * USABLE:
             refused[left.pop()] = self._reason(needed)
         return refused
 
+    def _needed(self, cases: Sequence[Case], world_size: int) -> int:
+        copies = (case.message_bytes for case in cases if case.collective in self.copied)
+        return sum(self.slabs(cases, world_size)) + max(copies, default=0)
+
     def _reason(self, needed: int) -> str:
-        words = f"buffers up to this size need {format_size_short(needed)} a rank"
+        what = "buffers and the library's copies" if self.copied else "buffers"
+        words = f"{what} up to this size need {format_size_short(needed)} a rank"
         rotating = 4 * self.cache if self.rotate else 0
         if rotating > self.available * USABLE:
             words += f" (rotating past the cache alone {format_size_short(rotating)}: --buffers same needs none of it)"

@@ -47,6 +47,10 @@ class Session(Protocol):
     default_modes: tuple[Mode, ...]
 
     @property
+    def copied(self) -> frozenset[str]:
+        """The collectives whose whole message the library copies for itself during a call."""
+
+    @property
     def placements(self) -> Mapping[str, tuple[Placement | None, ...]]:
         """The placements that each collective has in this library."""
 

@@ -52,7 +52,7 @@ def memory_of(session: Session, world: World, members: list[Member], options: Op
     sharing = sum((member.host, member.device) == (me.host, me.device) for member in members)
     free = float(world.gather([session.device.free_bytes / sharing]).min())
     cache = float(world.gather([session.device.cache_bytes]).max())
-    return Memory(int(free), int(cache), options.rotate)
+    return Memory(int(free), int(cache), options.rotate, session.copied)
 
 
 class Run:

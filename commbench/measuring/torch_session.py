@@ -20,6 +20,9 @@ from commbench.measuring.torch_backend import TorchBackend
 from commbench.measuring.torch_world import StoreBoard, TorchWorld, join, leave, meet
 from commbench.sweepfile.records import Mode
 
+# A rank grows by the whole message at the first call: torch flattens what it gathers and clones what it reduces.
+_COPIED_BY_GLOO = frozenset({"reduce_scatter", "all_gather", "gather"})
+
 
 class TorchSession:
     """torch.distributed with one backend.
@@ -36,6 +39,7 @@ class TorchSession:
         on_gpu = torch.cuda.is_available() and backend != "gloo"
         self._backend = backend or ("nccl" if on_gpu else "gloo")
         self._on_gpu = on_gpu
+        self.copied = _COPIED_BY_GLOO if self._backend == "gloo" else frozenset()
         self.default_modes: tuple[Mode, ...] = ("isolated", "pipelined") if on_gpu else ("isolated",)
         self._log: NcclLog | None = None
         self._meeting: tuple[Store, Identity] | None = None

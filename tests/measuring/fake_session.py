@@ -17,6 +17,7 @@ class FakeSession:
 
     placements: Mapping[str, tuple[Placement | None, ...]] = PLACEMENTS
     default_modes: tuple[Mode, ...] = ("isolated",)
+    copied: frozenset[str] = frozenset()
 
     def __init__(self, world: FakeWorld | None = None, law: Law | None = None, *, free_bytes: int = 1 << 30) -> None:
         self._world = world or FakeWorld(0, Meeting(1))

@@ -198,6 +198,14 @@ def test_cases_that_fit_alone_but_not_together_are_refused_from_the_largest() ->
     assert set(Memory(8 * MIB, 0, rotate=False).refusals([gather, reduce, case(8, "all_gather")], 4)) == {gather}
 
 
+def test_what_the_library_copies_counts() -> None:
+    """Slabs of 5 MiB fit into 90 % of 6 MiB; the message of 4 MiB once more does not."""
+    copied = Memory(6 * MIB, 0, rotate=False, copied=frozenset({"reduce_scatter"}))
+    scattered = case(MIB, "reduce_scatter")
+    assert copied.refusals([case(MIB, "all_reduce", "in")], 4) == {}
+    assert list(copied.refusals([scattered, case(MIB, "all_reduce", "in")], 4)) == [scattered]
+
+
 def test_rotation_that_takes_the_memory_is_named() -> None:
     """Two slabs of twice a cache of 1 MiB do not fit into 4 MiB, whatever the message."""
     small = case(8)
