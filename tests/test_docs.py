@@ -30,7 +30,7 @@ FOREIGN = {
     *("--nodes", "--ntasks-per-node", "--gpus-per-node", "--exclusive", "--time"),
     *("--output", "--theme", "--title", "--accept"),
     *("--size", "--save", "--collective", "--reference"),
-    *("--settings", "--launches", "--program", "--across", "--mca"),
+    *("--settings", "--launches", "--program", "--across", "--mca", "--single-value"),
     *("--model", "--strategy", "--variant", "--set", "--parameters", "--layers", "--schedule", "--world-size"),
 }
 

@@ -94,6 +94,19 @@ def parse_percent(text: str, where: str, most: float = 1000.0) -> float:
     return float(match[1]) / 100.0
 
 
+def share_of(text: str, option: str, most: int) -> float:
+    """`5`, `5%` and `5 %` as 0.05; in a limits file the sign must stand, on a command line it need not.
+
+    Raises:
+        UsageError: no such share, or one above `most` percent.
+    """
+    try:
+        return parse_percent(text if text.endswith("%") else f"{text} %", option, most)
+    except UsageError:
+        raise UsageError(f"{option} is no usable share", expected=f"percent, at most {most}", found=text[:200],
+                         fix=f"{option} 5") from None  # fmt: skip
+
+
 def parse_range(text: str, where: str) -> tuple[int, int]:
     """`1G` as (1 GiB, 1 GiB), `64M..4G` as both ends. Raises UsageError."""
     low, dots, high = text.partition("..")

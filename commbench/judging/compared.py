@@ -132,6 +132,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """Two or more sides, compared.
 
     Attributes:
+        single_value: half the 95 % interval that values without samples were given, as a share of them; None: none.
         notes: what a reader must know beside the verdict (unproved paths, unchecked results, one launch a side …).
         verdict: the answer in one sentence.
     """
@@ -145,3 +146,4 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     ratio_of: str = "time of b / time of a"
     confidence: float = 0.95
     false_alarms: float
+    single_value: float | None = None

@@ -32,10 +32,10 @@ _LARGEST_LOG = 700.0  # exp of more is no float
 class _Curve:
     """A paired curve of a pair of sides, while its questions are being answered."""
 
-    def __init__(self, a: Side, b: Side, pair: PairedCurve) -> None:
+    def __init__(self, a: Side, b: Side, pair: PairedCurve, single_value: float | None) -> None:
         self.a, self.b, self.pair = a, b, pair
         self.void = a.void is not None or b.void is not None
-        self.points, self.whole = differences(pair.points)
+        self.points, self.whole = differences(pair.points, single_value)
 
     @property
     def questions(self) -> list[Difference]:
@@ -43,12 +43,19 @@ class _Curve:
         return [d for d in (*self.points, self.whole) if d is not None and d.error is not None]
 
 
-def compare(sides: Sequence[Side], *, across: Collection[str] = (), fitted: bool = True) -> Comparison:
+def compare(
+    sides: Sequence[Side],
+    *,
+    across: Collection[str] = (),
+    fitted: bool = True,
+    single_value: float | None = None,
+) -> Comparison:
     """Compare every side with the first.
 
     Args:
         across: names of facts in which sides may differ (see `likeness.FIELDS`), or `all`.
         fitted: fit each side's curves too, which takes longer than all the rest.
+        single_value: half the 95 % interval that a value without samples is given, as a share of it; None: it has none.
 
     Raises:
         UsageError: fewer than two sides, sides that differ in more than what is compared, or nothing in common.
@@ -59,7 +66,7 @@ def compare(sides: Sequence[Side], *, across: Collection[str] = (), fitted: bool
     base, *others = sides
     for other in others:
         refuse_unlike(base, other, across)
-    curves = [_Curve(base, other, pair) for other in others for pair in paired_curves(base, other)]
+    curves = [_Curve(base, other, pair, single_value) for other in others for pair in paired_curves(base, other)]
     corrected = adjusted([d.p_value or 0.0 for curve in curves for d in curve.questions])
     answers = iter(corrected)
     found = [_answered(curve, answers, len(corrected), fitted=fitted) for curve in curves]
@@ -68,8 +75,8 @@ def compare(sides: Sequence[Side], *, across: Collection[str] = (), fitted: bool
     records = tuple(side.record for side in sides)
     outcome = outcome_of(records, points, wholes)
     return Comparison(
-        sides=records, comparisons=points, curves=wholes, notes=notes(sides, points), outcome=outcome,
-        verdict=sentence(records, points, wholes, outcome), false_alarms=FALSE_ALARMS,
+        sides=records, comparisons=points, curves=wholes, notes=notes(sides, points, single_value), outcome=outcome,
+        verdict=sentence(records, points, wholes, outcome), false_alarms=FALSE_ALARMS, single_value=single_value,
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ taken for a different one.
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, inf, sqrt
+from math import exp, inf, log1p, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from scipy.special import fdtri, stdtr, stdtrit
 
 from commbench.sweepfile.curves import CurvePoint, Launch
 
+_NORMAL = 1.96  # standard deviations in half of a 95 % interval
 TRIM = 0.2  # of the samples, at each end
 FEWEST_TRIMMED = 10  # below, the ends that trimming would take are most of what is known about the error
 FEWEST_SAMPLES = 3  # of a launch, for an error of its own
@@ -101,8 +102,13 @@ class _Spread(NamedTuple):
     freedom: int
 
 
-def differences(points: Sequence[PairedPoint]) -> tuple[tuple[Difference, ...], Difference | None]:
+def differences(
+    points: Sequence[PairedPoint], single_value: float | None = None
+) -> tuple[tuple[Difference, ...], Difference | None]:
     """The difference at each point of a curve (ascending sizes), and over the whole curve.
+
+    Args:
+        single_value: half the 95 % interval of a value without samples, as a share of it; None where nobody states it.
 
     Returns:
         One difference a point, and the mean over the points; that is None where no point has an error.
@@ -111,7 +117,8 @@ def differences(points: Sequence[PairedPoint]) -> tuple[tuple[Difference, ...], 
     logs = [_mean(b) - _mean(a) for a, b in sides]
     several = any(len(side) > 1 for pair in sides for side in pair)
     spreads = [_spread(pair) for pair in sides] if several else []
-    variances = _between_launches(spreads, sides) if several else _within_launches(sides)
+    assumed = None if single_value is None else max(log1p(single_value) / _NORMAL, _FINEST) ** 2
+    variances = _between_launches(spreads, sides) if several else _within_launches(sides, assumed)
     found = tuple(
         Difference(value) if variance is None else Difference(value, sqrt(variance.value), variance.freedom)
         for value, variance in zip(logs, variances, strict=True)
@@ -127,7 +134,10 @@ def differences(points: Sequence[PairedPoint]) -> tuple[tuple[Difference, ...], 
         launches = max(_per_launch(pair) for pair in sides)
         whole = _Variance(max(common.value * launches, alone), common.freedom)
     else:
-        whole = _Variance(alone, sum(min(difference.freedom, 1e6) for difference in tested) / (2 * NEIGHBOURS + 1))
+        # what is assumed of a value may be its launch's luck, which all sizes share
+        shared = max(sum(launch.scale is None for side in pair for launch in side) for pair in sides) * (assumed or 0.0)
+        freedom = sum(min(difference.freedom, 1e6) for difference in tested) / (2 * NEIGHBOURS + 1)
+        whole = _Variance(max(alone, shared), freedom)
     return found, Difference(mean, sqrt(whole.value), whole.freedom)
 
 
@@ -182,12 +192,14 @@ def _sum(parts: Sequence[_Variance]) -> _Variance:
     return _Variance(total, total**2 / doubt if doubt > 0.0 else sum(part.freedom for part in parts))
 
 
-def _within_launches(sides: Sequence[tuple[Side, Side]]) -> list[_Variance | None]:
-    """One launch a side: from the samples of the size and of its neighbours."""
+def _within_launches(sides: Sequence[tuple[Side, Side]], assumed: float | None) -> list[_Variance | None]:
+    """One launch a side: from the samples of the size and of its neighbours, or as assumed of a value without any."""
     variances: list[_Variance | None] = []
     for place, pair in enumerate(sides):
         if any(launch.scale is None for side in pair for launch in side):
-            variances.append(None)
+            each = [assumed if launch.variance is None else launch.variance for side in pair for launch in side]
+            known = [value for value in each if value is not None]
+            variances.append(_Variance(sum(known), inf) if len(known) == len(each) else None)
             continue
         own, pooled = [], []
         for which, (launch,) in enumerate(pair):

@@ -10,7 +10,9 @@ from commbench.sweepfile.records import Measurement
 from commbench.units import format_size
 
 
-def notes(sides: Sequence[Side], points: Sequence[PointComparison]) -> tuple[str, ...]:
+def notes(
+    sides: Sequence[Side], points: Sequence[PointComparison], single_value: float | None = None
+) -> tuple[str, ...]:
     """A sentence each, gravest first."""
     return (
         *_unchecked(sides, points),
@@ -18,7 +20,7 @@ def notes(sides: Sequence[Side], points: Sequence[PointComparison]) -> tuple[str
         *_same_path(sides),
         *_unfinished(sides),
         *_one_launch(points),
-        *_statistics(sides),
+        *_statistics(sides, single_value),
         *_outside(sides, points),
         *_variables(sides),
     )
@@ -62,11 +64,14 @@ def _one_launch(points: Sequence[PointComparison]) -> Iterator[str]:
         )
 
 
-def _statistics(sides: Sequence[Side]) -> Iterator[str]:
+def _statistics(sides: Sequence[Side], single_value: float | None) -> Iterator[str]:
+    known = (
+        "has no error" if single_value is None else f"is taken as known to ±{100 * single_value:.3g} %, as you state"
+    )
     for side in sides:
         found = sorted({m.statistic for sweep in side.sweeps for m in sweep.measurements if m.statistic})
         if found:
-            yield f"{side.name}: a time is one value as its tool printed it ({', '.join(found)}) and has no error"
+            yield f"{side.name}: a time is one value as its tool printed it ({', '.join(found)}) and {known}"
 
 
 def _outside(sides: Sequence[Side], points: Sequence[PointComparison]) -> Iterator[str]:

@@ -79,7 +79,8 @@ def _undecided(a: str, b: str, points: Sequence[PointComparison], curves: Sequen
         return f"could not tell {b} from {a}: the samples scatter so much that not even twice the time would have shown"
     ratios = [point for point in points if point.ratio is not None]
     as_measured = f"; as measured, {b} takes {_named_range(ratios)} the time of {a}" if ratios else ""
-    return f"could not tell whether {a} and {b} differ: one value a size has no error{as_measured}"
+    state = "; --single-value 10% says how well one is known"
+    return f"could not tell whether {a} and {b} differ: one value a size has no error{as_measured}{state}"
 
 
 def _percent(ratio: float) -> str:

@@ -210,6 +210,7 @@ def _starting_point(options: Any) -> int:
 
 def _make_baseline(options: Any) -> int:
     from commbench.judging.baseline import make_baseline
+    from commbench.judging.bounds import share_of
 
     paths = [path for path in (options.limits, *options.sweeps) if path is not None]
     if options.output is None:
@@ -219,25 +220,14 @@ def _make_baseline(options: Any) -> int:
                          found=f"{options.output} exists", fix="name another file, or delete it first")  # fmt: skip
     made = make_baseline(
         _read(paths),
-        false_alarms=_percent(options.false_alarms, "--false-alarms", 50),
-        detect=_percent(options.detect, "--detect", 90),
+        false_alarms=share_of(options.false_alarms, "--false-alarms", 50),
+        detect=share_of(options.detect, "--detect", 90),
         every_size=options.every_size,
         name=Path(options.output).name.removesuffix(".toml").removesuffix(".limits") or "limits",
     )
     _save(options.output, made.text.encode(), "--output")
     sys.stdout.write(made.summary)
     return 0
-
-
-def _percent(text: str, option: str, most: int) -> float:
-    """`5`, `5%` and `5 %` as 0.05; in a limits file the sign must stand, on a command line it need not."""
-    from commbench.judging.bounds import parse_percent
-
-    try:
-        return parse_percent(text if text.endswith("%") else f"{text} %", option, most)
-    except UsageError:
-        raise UsageError(f"{option} is no usable share", expected=f"percent, at most {most}", found=text[:200],
-                         fix=f"{option} 5") from None  # fmt: skip
 
 
 def _nothing_given(what: str, fix: str) -> UsageError:

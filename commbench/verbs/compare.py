@@ -15,12 +15,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         CommbenchError: for options, files that cannot be read, and sides that must not be compared.
     """
     options = _parser().parse_args(argv)
+    from commbench.judging.bounds import share_of
     from commbench.judging.comparison import compare  # here, so that --help loads no scipy
     from commbench.judging.likeness import known_fields
     from commbench.judging.sides import read_sides
 
     across = known_fields(options.across)
-    result = compare(read_sides(options.sides), across=across)
+    single_value = None if options.single_value is None else share_of(options.single_value, "--single-value", 100)
+    result = compare(read_sides(options.sides), across=across, single_value=single_value)
     if options.json:
         from commbench.showing.comparison import to_json
 
@@ -49,6 +51,12 @@ def _parser() -> Parser:
         metavar="FACT,...",
         default="",
         help="compare although these facts differ (device, hosts, nccl, ...; `all` for any)",
+    )
+    parser.add_argument(
+        "--single-value",
+        metavar="PERCENT",
+        help="how well a value without samples (an imported table's) is known: half its 95 %% interval, such as 10%%; "
+        "without it such values decide nothing",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     return parser

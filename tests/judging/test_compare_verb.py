@@ -78,6 +78,8 @@ def test_a_wrong_side_ends_with_1(two: list[str], tmp_path: Path, capsys: pytest
 def test_single_values_end_with_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = [write(tmp_path / f"{n}.jsonl", sweep(n, samples=1, statistic="mean")) for n in ("a", "b")]
     assert compared(capsys, files)[0] == 3
+    assert compared(capsys, [*files, "--single-value", "10%"])[0] == 0
+    assert main(["compare", *files, "--single-value", "much"]) == 2
 
 
 @pytest.mark.parametrize("words", [["--across", "colour"], ["nothing.jsonl"], [""], ["\x00"]])

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from commbench.errors import UsageError
+from commbench.judging.compared import Comparison
 from commbench.judging.comparison import compare
 from commbench.judging.multiple_tests import adjusted
 from commbench.sweepfile.records import Void
@@ -132,6 +133,24 @@ def test_single_values_have_no_error() -> None:
     assert result.outcome == "could not tell"
     assert {(point.interval, point.significant) for point in result.comparisons} == {(None, None)}
     assert "as measured, b takes 1" in result.verdict
+
+
+def test_a_stated_error_of_single_values_decides() -> None:
+    """A mean of nccl-tests known to 10 %: twelve times the time is no chance, 5 % more may be."""
+
+    def against(factor: float) -> Comparison:
+        single = {"samples": 1, "statistic": "mean over ranks"}
+        sides = pair([sweep("a", **single)], [sweep("b", seconds=lambda size: factor * law(size), seed=1, **single)])  # type: ignore[arg-type]
+        return compare(sides, single_value=0.10)
+
+    slower, alike = against(12.0), against(1.05)
+    assert (slower.outcome, {point.verdict for point in slower.comparisons}) == ("different", {"slower"})
+    assert (alike.outcome, {point.verdict for point in alike.comparisons}) == (
+        "no measurable difference", {"no measurable difference"}
+    )  # fmt: skip
+    assert any("known to ±10 %, as you state" in note for note in slower.notes)
+    low, high = slower.comparisons[0].interval or (0.0, 0.0)
+    assert high / low == pytest.approx(1.10 ** (2 * 2**0.5), rel=0.01)
 
 
 def test_a_foreign_value_outside_the_interval_is_named() -> None:
